@@ -1,0 +1,1 @@
+"""The `skales` command: talks to a running server when there is one, else runs the app in its own process."""

@@ -1,0 +1,36 @@
+"""Types for JSON values, and the one strict reader of JSON text that nobody vetted."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+JsonValue = str | int | float | bool | None | Mapping[str, "JsonValue"] | Sequence["JsonValue"]
+JsonObject = Mapping[str, JsonValue]
+
+
+def parse_json(text: str) -> JsonValue:
+    """Read one JSON value. Raises ValueError, also for nesting that would exhaust the stack."""
+    try:
+        return cast(JsonValue, json.loads(text))
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error
+
+
+def as_object(value: JsonValue) -> JsonObject:
+    """The value when it is an object, else an empty one: for reading optional parts of foreign JSON."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_list(value: JsonValue) -> Sequence[JsonValue]:
+    """The value when it is an array, else an empty one."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def as_text(value: JsonValue) -> str:
+    """The value when it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_int(value: JsonValue) -> int:
+    """The value as a whole number, else 0; booleans are not numbers."""
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0

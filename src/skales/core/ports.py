@@ -1,0 +1,174 @@
+"""What one room needs of another, as protocols that `app.py` fills in.
+
+Floor-2 rooms do not import each other and the agent does not import them; they meet here.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from skales.core.events import Progress
+from skales.core.ids import SessionId
+from skales.core.json import JsonObject
+from skales.core.message import Message, Usage
+from skales.core.tool import ToolCall, ToolResult, ToolSpec
+
+# --- providers ---------------------------------------------------------------------------------------------------
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped writing."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    FILTERED = "filtered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """One question to a model. `messages` may start with a system message and is already repaired.
+
+    `answer_schema` asks for JSON of that schema instead of prose. `max_output_tokens` 0 leaves it to the endpoint.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    answer_schema: JsonObject | None = None
+    max_output_tokens: int = 0
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """More answer text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPiece:
+    """More thinking text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallReady:
+    """One whole tool call; sent once its arguments are complete, in the order of the answer."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCounted:
+    """Tokens of this request so far; the last one counts."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPlanned:
+    """The request failed before any output and is sent again after `wait_s` seconds."""
+
+    reason: str
+    wait_s: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The answer is complete. A stream that ends without this event was cut, and the provider raises instead."""
+
+    reason: FinishReason
+
+
+ProviderEvent = TextPiece | ReasoningPiece | CallReady | UsageCounted | RetryPlanned | Progress | Finished
+
+
+class Provider(Protocol):
+    """One configured endpoint that answers."""
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[ProviderEvent]:
+        """Ask, and yield what comes. Ends with `Finished` or raises ProviderError; closing it cancels the request."""
+        ...
+
+    async def list_models(self) -> list[str]:
+        """Model ids the endpoint offers. Raises ProviderError."""
+        ...
+
+    def max_tokens(self, model: str) -> int:
+        """The model's context window in tokens, 0 when unknown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """Who answers this turn. `weak` asks for the compact prompt and a small tool offer."""
+
+    provider_id: str
+    model: str
+    provider: Provider
+    weak: bool = False
+
+
+class ModelChooser(Protocol):
+    """Finds the provider and model for a turn."""
+
+    def choose(self, provider_id: str = "", model: str = "") -> ChosenModel:
+        """The named one, or what the settings say. Raises ProviderError(NOT_CONFIGURED) with what to do."""
+        ...
+
+
+# --- tools -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What `ask_user` wants to know."""
+
+    text: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallScope:
+    """The surroundings of one tool call. `session_id` is empty when no conversation is behind it.
+
+    `ask` holds the turn until the person answers and returns the answer; `report` shows progress.
+    """
+
+    session_id: SessionId
+    call_id: str
+    ask: Callable[[Question], Awaitable[str]]
+    report: Callable[[Progress], None]
+
+
+class Toolbox(Protocol):
+    """All tools there are. Judging a call is not its business; the gate asks it only to look up and to run."""
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """Every known tool in a stable order, switched off ones included."""
+        ...
+
+    def is_enabled(self, name: str) -> bool:
+        """Whether the tool's add-on is on."""
+        ...
+
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of this name or alias."""
+        ...
+
+    def check_arguments(self, spec: ToolSpec, arguments: JsonObject) -> JsonObject:
+        """The arguments with harmless spellings made right (`"3"` for 3). Raises InputError that names the fault."""
+        ...
+
+    def describe(self, spec: ToolSpec, arguments: JsonObject) -> str:
+        """What the call would do, in plain words and at most 200 characters: `Write 3 KB to notes.txt`."""
+        ...
+
+    async def run(self, spec: ToolSpec, arguments: JsonObject, scope: CallScope) -> ToolResult:
+        """Run it. Raises ToolError for an expected failure; anything else is a fault of the tool."""
+        ...

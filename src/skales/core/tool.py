@@ -1,0 +1,120 @@
+"""What a tool is, what a call of it is, and what comes back. Running one is the gate's business.
+
+Spec: tools.md; orchestrator.md, "Safety levels".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from skales.core.json import JsonObject, JsonValue
+
+
+class Safety(StrEnum):
+    """How a call starts: by itself, after a person agreed, or only by a person."""
+
+    AUTO = "auto"
+    CONFIRM = "confirm"
+    MANUAL = "manual"
+
+
+class Effect(StrEnum):
+    """What a tool can do to the world; rules are judged on these, not on names."""
+
+    READS_PRIVATE = "reads_private"
+    UNTRUSTED_OUTPUT = "untrusted_output"
+    OUTBOUND = "outbound"
+    WRITES = "writes"
+    DESTRUCTIVE = "destructive"
+    SPENDS = "spends"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExample:
+    """One request in a person's words and the arguments it should lead to; weak models learn the call from it."""
+
+    request: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as it is offered to models and listed for people.
+
+    `parameters` is a JSON Schema object. A string property may carry `format`: `path` (a file or folder),
+    `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it.
+    """
+
+    name: str
+    description: str
+    parameters: JsonObject
+    category: str
+    safety: Safety
+    effects: frozenset[Effect] = frozenset()
+    addon: str = ""
+    example: ToolExample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to run a tool.
+
+    `arguments` is what could be read; `problem` says in words for the model why the arguments are unusable,
+    empty when they are fine. `raw` keeps the text the model wrote.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject = field(default_factory=dict)
+    problem: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What came of a call. `text` goes to the model, `summary` (at most 200 characters) to people."""
+
+    text: str
+    summary: str = ""
+    is_error: bool = False
+    data: JsonValue = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A rule's answer about one call: allow, ask or deny, with the reason in words and the rule's name."""
+
+    outcome: "Outcome"
+    reason: str = ""
+    rule: str = ""
+
+
+class Outcome(StrEnum):
+    """Ordered from free to forbidden; the strictest of several rules wins."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+def strictest(*verdicts: Verdict) -> Verdict:
+    """The verdict that binds when several rules speak; the first of equals. No rule at all allows."""
+    order = {Outcome.ALLOW: 0, Outcome.ASK: 1, Outcome.DENY: 2}
+    return max(verdicts, key=lambda verdict: order[verdict.outcome], default=Verdict(Outcome.ALLOW))
+
+
+def property_formats(spec: ToolSpec) -> Mapping[str, str]:
+    """Which arguments carry a judged format: argument name → `path`, `uri` or `shell-command`.
+
+    An array of such strings counts under its own name.
+    """
+    properties = spec.parameters.get("properties")
+    found: dict[str, str] = {}
+    if isinstance(properties, Mapping):
+        for name, schema in properties.items():
+            inner = schema.get("items", schema) if isinstance(schema, Mapping) else None
+            wanted = inner.get("format") if isinstance(inner, Mapping) else None
+            if isinstance(wanted, str):
+                found[name] = wanted
+    return found

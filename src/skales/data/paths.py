@@ -1,0 +1,133 @@
+"""The shape of the data directory: which thing lives where. Spec: data-directory.md, "Tree"."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from skales.core.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """Names every file and folder below one root; creating the root is the only thing it does to the disk."""
+
+    root: Path
+
+    @property
+    def settings(self) -> Path:
+        """Preferences and configuration."""
+        return self.root / "settings.json"
+
+    @property
+    def sessions(self) -> Path:
+        """One conversation per file."""
+        return self.root / "sessions"
+
+    @property
+    def memories(self) -> Path:
+        """One memory per file."""
+        return self.root / "memories"
+
+    @property
+    def tasks(self) -> Path:
+        """One background task per file."""
+        return self.root / "tasks"
+
+    @property
+    def approvals(self) -> Path:
+        """One waiting question per file."""
+        return self.root / "pending-approvals"
+
+    @property
+    def grants(self) -> Path:
+        """What the user allowed until revoked."""
+        return self.root / "grants.json"
+
+    @property
+    def workspace(self) -> Path:
+        """The agent's own working folder; tools may always use it."""
+        return self.root / "workspace"
+
+    @property
+    def results(self) -> Path:
+        """Tool results too long for the model, whole; inside the workspace so that tools can read them."""
+        return self.workspace / "results"
+
+    @property
+    def local_models(self) -> Path:
+        """Downloaded runtimes and weights."""
+        return self.root / "local-models"
+
+    @property
+    def quarantine(self) -> Path:
+        """Files that could not be read, set aside unchanged."""
+        return self.root / "quarantine"
+
+    @property
+    def logs(self) -> Path:
+        """Application and audit logs."""
+        return self.root / "logs"
+
+    @property
+    def devkit(self) -> Path:
+        """The DevKit switch and token."""
+        return self.root / "devkit" / "devkit.json"
+
+    @property
+    def devkit_page(self) -> Path:
+        """The DevKit documentation text."""
+        return self.root / "devkit" / "DEVKIT.md"
+
+    @property
+    def capabilities(self) -> Path:
+        """The self-description other programs read."""
+        return self.root / "capabilities.json"
+
+    @property
+    def index(self) -> Path:
+        """The derived database; may be deleted at any time."""
+        return self.root / "cache" / "index.sqlite"
+
+    @property
+    def instance(self) -> Path:
+        """Who serves this directory now: address, process id and the local token."""
+        return self.root / "run" / "server.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held while a program uses the directory."""
+        return self.root / "run" / "lock"
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """What no tool may read: keys, tokens, and the rules themselves."""
+        return (
+            self.settings,
+            self.grants,
+            self.devkit.parent,
+            self.instance.parent,
+            self.approvals,
+            self.root / "integrations",
+            self.root / "mcp-servers.json",
+            self.root / "ftp-profiles.json",
+            self.root / "secrets.json",
+            self.root / ".encryption-key",
+        )
+
+    def create(self) -> None:
+        """Make the root (mode 0700) and the workspace. Raises StorageError that says why it cannot."""
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.workspace.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"The data directory {str(self.root)!r} cannot be created: {error.strerror}",
+                hint="Free the path, or set SKALES_DATA_DIR to a folder you may write to",
+            ) from error
+
+
+def locate_data_directory(environment: Mapping[str, str] = os.environ) -> DataDirectory:
+    """`SKALES_DATA_DIR` when set, else `~/.skales-data`."""
+    named = environment.get("SKALES_DATA_DIR", "")
+    return DataDirectory(Path(named).expanduser().absolute() if named else Path.home() / ".skales-data")

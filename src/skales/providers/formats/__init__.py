@@ -1,0 +1,1 @@
+"""One module per wire format: request out, events in. No vendor is named here."""

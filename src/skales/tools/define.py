@@ -1,0 +1,77 @@
+"""The `@tool` decorator: name, words, parameters and rules of a tool stand with its function, nowhere else.
+
+The decorator only marks; `schema` derives the ToolSpec, which is generated into `index.json`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NewType, TypeVar
+
+from skales.core.json import JsonObject, JsonValue
+from skales.core.tool import Effect, Safety, ToolExample, ToolResult
+
+# Parameter types whose values the gate judges. A `Path` arrives resolved, absolute and allowed; a `LinkPath` likewise,
+# but with its last component not followed, for tools that act on the link itself (delete, move).
+LinkPath = NewType("LinkPath", Path)
+Url = NewType("Url", str)
+ShellCommand = NewType("ShellCommand", str)
+
+Returned = str | ToolResult
+Function = TypeVar("Function", bound=Callable[..., Awaitable[Returned]])
+
+_MARK = "__skales_tool__"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMark:
+    """What the decorator was told."""
+
+    category: str
+    safety: Safety
+    effects: frozenset[Effect]
+    addon: str
+    action: str
+    example: ToolExample | None
+
+
+def tool(
+    category: str,
+    safety: Safety,
+    *effects: Effect,
+    addon: str = "",
+    action: str = "",
+    example: tuple[str, Mapping[str, JsonValue]] | None = None,
+) -> Callable[[Function], Function]:
+    """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
+
+    The function's name is the tool's name; its docstring is read by the model: line one says when to use it, every
+    parameter has a line under `Args:`.
+
+    Args:
+        category: One of the ten of tools.md.
+        safety: How a call starts.
+        effects: What it can do to the world.
+        addon: The switch that gates it; empty when always on.
+        action: Plain words with the arguments in braces, shown on approval cards: `Delete {path}`.
+        example: A request in a person's words, and the arguments it leads to.
+    """
+    shown = ToolExample(example[0], dict(example[1])) if example else None
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown)
+
+    def mark_function(function: Function) -> Function:
+        setattr(function, _MARK, mark)
+        return function
+
+    return mark_function
+
+
+def mark_of(function: Callable[..., object]) -> ToolMark | None:
+    """What the decorator said about a function, None for a plain one."""
+    found = getattr(function, _MARK, None)
+    return found if isinstance(found, ToolMark) else None
+
+
+def object_result(text: str, data: JsonObject, *, summary: str = "") -> ToolResult:
+    """A good result with both words and structured data."""
+    return ToolResult(text=text, summary=summary or text[:200], data=data)

@@ -18,6 +18,14 @@ class Safety(StrEnum):
     MANUAL = "manual"
 
 
+class SafetyMode(StrEnum):
+    """How much the person lets run unasked. Spec: security.md, "Safety modes"."""
+
+    SAFE = "safe"
+    ADVANCED = "advanced"
+    UNRESTRICTED = "unrestricted"
+
+
 class Effect(StrEnum):
     """What a tool can do to the world; rules are judged on these, not on names."""
 

@@ -17,6 +17,16 @@ LinkPath = NewType("LinkPath", Path)
 Url = NewType("Url", str)
 ShellCommand = NewType("ShellCommand", str)
 
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Limits of a number or of a list's length, both included: `Annotated[int, Range(1, 100)]`."""
+
+    least: int
+    most: int
+
+
 Returned = str | ToolResult
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Returned]])
 
@@ -53,7 +63,9 @@ def tool(
         safety: How a call starts.
         effects: What it can do to the world.
         addon: The switch that gates it; empty when always on.
-        action: Plain words with the arguments in braces, shown on approval cards: `Delete {path}`.
+        action: Plain words with the arguments in braces, shown on approval cards: `Delete {path}`. `{content:size}`
+            shows how long a text is instead of the text; a part in brackets vanishes when an argument in it is not
+            given: `Search for {query}[ in {path}]`.
         example: A request in a person's words, and the arguments it leads to.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None

@@ -1,0 +1,94 @@
+"""The desk where questions to the person wait: one answer counts, time-out means no, a restart loses none.
+
+Spec: orchestrator.md, "Approvals".
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import anyio
+import anyio.to_thread
+
+from skales.core.approval import Approval, AskKind, Decision
+from skales.core.clock import Clock
+from skales.core.errors import InputError, NotFoundError
+from skales.core.ids import ApprovalId, SessionId
+from skales.core.json import JsonObject
+from skales.data.approvals import ApprovalStore
+
+# Checks edited arguments of a tool before an answer is taken; raises InputError.
+ArgumentCheck = Callable[[str, JsonObject], JsonObject]
+# Goes on with a turn whose question was answered after a restart.
+OrphanAnswered = Callable[[Approval, Decision], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Waiter:
+    answered: anyio.Event
+    decision: Decision | None = None
+
+
+class ApprovalDesk:
+    """Holds turns until a person answers. Every surface lists and answers the same questions."""
+
+    def __init__(self, store: ApprovalStore, clock: Clock, check_arguments: ArgumentCheck) -> None:
+        self._store = store
+        self._clock = clock
+        self._check_arguments = check_arguments
+        self._waiters: dict[ApprovalId, _Waiter] = {}
+        self.orphan_answered: OrphanAnswered | None = None
+
+    async def ask(self, approval: Approval, *, on_disk: Callable[[], None]) -> Decision | None:
+        """Wait for the answer; None when the time is over. The question is on disk before `on_disk` is called."""
+        waiter = self._waiters[approval.id] = _Waiter(anyio.Event())
+        try:
+            await anyio.to_thread.run_sync(self._store.add, approval)
+            on_disk()
+            with anyio.move_on_after((approval.expires_ms - self._clock.now_ms()) / 1000):
+                await waiter.answered.wait()
+            return waiter.decision
+        finally:
+            del self._waiters[approval.id]
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._store.remove, approval.id)
+
+    async def pending(self) -> list[Approval]:
+        """Questions that can still be answered, oldest first; expired ones of earlier runs are cleared away."""
+        kept: list[Approval] = []
+        for approval in await anyio.to_thread.run_sync(self._store.pending):
+            if approval.id in self._waiters or approval.expires_ms > self._clock.now_ms():
+                kept.append(approval)
+            else:
+                await anyio.to_thread.run_sync(self._store.remove, approval.id)
+        return kept
+
+    async def decide(self, approval_id: ApprovalId, decision: Decision) -> Approval:
+        """Take an answer. Raises NotFoundError when there is no such question or it was answered already.
+
+        Edited arguments are checked first, so that a slip does not use the question up.
+        """
+        approval = await anyio.to_thread.run_sync(self._store.get, approval_id)
+        if decision.args is not None and decision.approved and approval.kind is AskKind.TOOL:
+            decision = replace(decision, args=self._check_arguments(approval.tool, decision.args))
+        if approval.kind is AskKind.QUESTION and decision.approved and not decision.instead.strip():
+            raise InputError("The answer is empty", hint="Send the answer as `instead`", code="empty_answer")
+        waiter = self._waiters.get(approval_id)
+        if waiter is None and approval.expires_ms <= self._clock.now_ms():
+            await anyio.to_thread.run_sync(self._store.remove, approval_id)
+            raise NotFoundError("The time to answer is over; it counts as no", hint="Ask again in the conversation")
+        if not await anyio.to_thread.run_sync(self._store.remove, approval_id):
+            raise NotFoundError("This question was answered already")
+        if waiter is not None:
+            if self._waiters.get(approval_id) is not waiter:
+                raise NotFoundError("The time to answer is over; it counts as no")
+            waiter.decision = decision
+            waiter.answered.set()
+        elif self.orphan_answered is not None:
+            await self.orphan_answered(approval, decision)
+        return approval
+
+    async def drop(self, session_id: SessionId) -> None:
+        """Withdraw the questions of a session that nobody waits for, because the conversation went on without them."""
+        for approval in await anyio.to_thread.run_sync(self._store.for_session, session_id):
+            if approval.id not in self._waiters:
+                await anyio.to_thread.run_sync(self._store.remove, approval.id)

@@ -1,0 +1,57 @@
+"""The rules one call is judged by: where it reaches, what its command does, how it may start. No call runs here.
+
+Spec: orchestrator.md, "Effective decision"; security.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skales.core.errors import SkalesError
+from skales.core.json import JsonObject, JsonValue
+from skales.core.tool import Outcome, SafetyMode, ToolSpec, Verdict, property_formats, strictest
+from skales.security.decision import dangerous_in_mode, decide
+from skales.security.network import NetworkPolicy, decide_url
+from skales.security.paths import PathPolicy, decide_path, resolve_path
+from skales.security.shell import judge_command
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the person's settings allow at this moment."""
+
+    mode: SafetyMode
+    paths: PathPolicy
+    network: NetworkPolicy
+
+    def judge(self, spec: ToolSpec, arguments: JsonObject, *, by_user: bool) -> Verdict:
+        """The strictest rule about a call whose arguments are valid."""
+        formats = property_formats(spec)
+        reached = [
+            self._judge_value(formats[name], text)
+            for name, value in arguments.items()
+            if name in formats
+            for text in _texts(value)
+        ]
+        return strictest(decide(spec.safety, self.mode, by_user=by_user), *reached)
+
+    def _judge_value(self, kind: str, text: str) -> Verdict:
+        match kind:
+            case "path" | "link":
+                try:
+                    return decide_path(resolve_path(text, self.paths, follow_last=kind == "path"), self.paths)
+                except SkalesError as error:
+                    return Verdict(Outcome.DENY, str(error), "path")
+            case "uri":
+                return decide_url(text, self.network)
+            case "shell-command":
+                return dangerous_in_mode(judge_command(text).verdict, self.mode)
+            case _:
+                return Verdict(Outcome.ALLOW)
+
+
+def _texts(value: JsonValue) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping) or value is None or isinstance(value, (int, float)):
+        return []
+    return [item for item in value if isinstance(item, str)]

@@ -1,0 +1,53 @@
+"""Stops a model that calls the same tool over and over. Spec: orchestrator.md, "Loop control"."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from skales.core.tool import ToolCall
+
+# The third identical call of a turn is answered by a message instead of running, the fifth ends the turn.
+GUARDED_AT = 3
+ENDED_AT = 5
+# Calls of one tool in one turn, whatever the arguments.
+NAME_LIMIT = 15
+
+
+class Repeat(StrEnum):
+    """What to do with a call, judged by those before it in the turn."""
+
+    RUN = "run"
+    GUARD = "guard"
+    END = "end"
+
+
+@dataclass(slots=True)
+class RepeatGuard:
+    """Counts the calls of one turn."""
+
+    _identical: Counter[str] = field(default_factory=Counter)
+    _named: Counter[str] = field(default_factory=Counter)
+
+    def count(self, call: ToolCall) -> Repeat:
+        """Take note of a call and say what to do with it."""
+        key = f"{call.name} {json.dumps(call.arguments, sort_keys=True)} {call.raw if call.problem else ''}"
+        self._identical[key] += 1
+        self._named[call.name] += 1
+        if self._identical[key] >= ENDED_AT:
+            return Repeat.END
+        if self._identical[key] >= GUARDED_AT or self._named[call.name] > NAME_LIMIT:
+            return Repeat.GUARD
+        return Repeat.RUN
+
+    def explain(self, call: ToolCall) -> str:
+        """What the model is told instead of a result."""
+        if self._named[call.name] > NAME_LIMIT:
+            return (
+                f"Not run: {call.name} was called more than {NAME_LIMIT} times in this turn. "
+                "Use what you have, try another way, or tell the user what is missing."
+            )
+        return (
+            f"Not run: this is the same {call.name} call as before, and its result is already above. "
+            "Use that result, change the arguments, or answer."
+        )

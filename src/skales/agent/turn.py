@@ -1,0 +1,352 @@
+"""One turn: ask the model, run what it asks for, write each step down, until it answers or a limit is met.
+
+The only writer of history. The user's message is on disk before the provider is asked, each tool result before the
+next call; a crash loses at most the text that was still streaming. Spec: orchestrator.md, "Turn flow".
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+import anyio
+import anyio.to_thread
+
+from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
+from skales.agent.context import ContextBuilder
+from skales.agent.gate import CallOrigin, Gate
+from skales.agent.repeats import Repeat, RepeatGuard
+from skales.core.approval import Decision
+from skales.core.clock import Clock
+from skales.core.errors import NotFoundError, ProviderError, SkalesError
+from skales.core.events import (
+    AnswerSaved,
+    Notice,
+    Progress,
+    ReasoningDelta,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
+from skales.core.ids import IdSource, SessionId, TurnId
+from skales.core.message import Message, Role, TextPart, Usage, text_message
+from skales.core.ports import (
+    CallReady,
+    ChatRequest,
+    ChosenModel,
+    Finished,
+    FinishReason,
+    ModelChooser,
+    ReasoningPiece,
+    RetryPlanned,
+    TextPiece,
+    Toolbox,
+    UsageCounted,
+)
+from skales.core.tool import ToolCall, ToolResult
+from skales.data.paths import DataDirectory
+from skales.data.results import RESULT_LIMIT, shorten, spill
+from skales.data.sessions import SessionStore
+from skales.data.started import StartedCalls
+
+_log = logging.getLogger(__name__)
+
+# Spec: orchestrator.md, "Loop control".
+MAX_ITERATIONS = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """What every turn is built from."""
+
+    directory: DataDirectory
+    sessions: SessionStore
+    chooser: ModelChooser
+    context: ContextBuilder
+    gate: Gate
+    toolbox: Toolbox
+    started: StartedCalls
+    clock: Clock
+    ids: IdSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOrder:
+    """What one turn is asked to do. Without a text it goes on where the session stands.
+
+    `decisions` are answers to questions of an earlier run, by call id. `from_queue` is how many waiting messages
+    the text was made of; they leave the queue with the same write that puts it into the history.
+    """
+
+    session_id: SessionId
+    surface: str
+    text: str = ""
+    from_queue: int = 0
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An answer while it streams."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    finish: FinishReason | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text and not self.calls and not self.reasoning
+
+
+class Turn:
+    """Runs one order. Make a new one for each."""
+
+    def __init__(self, parts: TurnParts, order: TurnOrder, emit: Callable[[TurnEvent], None]) -> None:
+        self._parts = parts
+        self._order = order
+        self._emit = emit
+        self._guard = RepeatGuard()
+        self._usage = Usage()
+        self._started_s = parts.clock.monotonic_s()
+
+    async def run(self) -> None:
+        """Run to the end; the last event is always TurnEnded. Only cancellation is raised, after the end is written."""
+        try:
+            end = await self._run_order()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._close_open_calls("Cancelled, not run: stopped by the user")
+            self._emit(self._ended(TurnEnd.STOPPED))
+            raise
+        except SkalesError as error:
+            end = self._failed(error.message, error.hint, error.code)
+        except Exception as error:  # noqa: BLE001 - a fault of ours ends this turn, not the program; it is logged
+            _log.exception("turn in %s failed", self._order.session_id)
+            end = self._failed(f"Unexpected fault: {type(error).__name__}: {error}", "See the log for details", "fault")
+        self._emit(end)
+
+    async def _run_order(self) -> TurnEnded:
+        order = self._order
+        session = await anyio.to_thread.run_sync(self._parts.sessions.load, order.session_id)
+        if order.text:
+            await self._close_open_calls("Cancelled, not run: the user went on with a new message")
+            await self._append(text_message(Role.USER, order.text), unqueue=order.from_queue)
+        if is_tool_command(order.text):
+            return await self._run_command()
+        try:
+            chosen = self._parts.chooser.choose(session.provider, session.model)
+        except ProviderError:
+            self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
+            raise
+        self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        return await self._loop(chosen)
+
+    async def _loop(self, chosen: ChosenModel) -> TurnEnded:
+        for _ in range(MAX_ITERATIONS):
+            history = (await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)).messages
+            open_calls = find_open_calls(history)
+            if open_calls:
+                if not await self._answer_calls(open_calls):
+                    return self._limit("The model repeated the same call five times", "Say differently what you need")
+                continue
+            answer = await self._ask_model(chosen, history)
+            if not answer.tool_calls:
+                return self._ended(TurnEnd.COMPLETED)
+        return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
+
+    # --- the model ---
+
+    async def _ask_model(self, chosen: ChosenModel, history: Sequence[Message]) -> Message:
+        built = self._parts.context.build(chosen, history)
+        if built.left_out:
+            self._emit(Notice("info", f"The {built.left_out} oldest messages do not fit this model's window"))
+        draft = _Draft()
+        started_s = self._parts.clock.monotonic_s()
+
+        async def save(incomplete: str) -> Message:
+            return await self._save_answer(draft, chosen, started_s, incomplete)
+
+        try:
+            await self._receive(chosen, draft, built.request)
+        except anyio.get_cancelled_exc_class():
+            draft.calls.clear()
+            with anyio.CancelScope(shield=True):
+                if not draft.is_empty:
+                    await save("stopped")
+            raise
+        except ProviderError:
+            draft.calls.clear()
+            if not draft.is_empty:
+                await save("cut")
+            raise
+        return await save("length" if draft.finish is FinishReason.LENGTH else "")
+
+    async def _receive(self, chosen: ChosenModel, draft: _Draft, request: ChatRequest) -> None:
+        async with aclosing(chosen.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case TextPiece(text):
+                        draft.text.append(text)
+                        self._emit(TextDelta(text))
+                    case ReasoningPiece(text):
+                        draft.reasoning.append(text)
+                        self._emit(ReasoningDelta(text))
+                    case CallReady(call):
+                        draft.calls.append(call)
+                    case UsageCounted(usage):
+                        draft.usage = usage
+                    case RetryPlanned(reason, wait_s, attempt):
+                        self._emit(Notice("info", f"{reason}. Trying again in {wait_s:.0f} s (attempt {attempt})"))
+                    case Progress():
+                        self._emit(piece)
+                    case Finished(reason):
+                        draft.finish = reason
+                    case _:
+                        assert_never(piece)
+
+    async def _save_answer(self, draft: _Draft, chosen: ChosenModel, started_s: float, incomplete: str) -> Message:
+        text = "".join(draft.text)
+        message = Message(
+            role=Role.ASSISTANT,
+            content=(TextPart(text),) if text else (),
+            tool_calls=tuple(draft.calls),
+            reasoning="".join(draft.reasoning),
+            provider=chosen.provider_id,
+            model=chosen.model,
+            incomplete=incomplete,
+            usage=draft.usage,
+            duration_ms=self._since_ms(started_s),
+        )
+        self._usage = self._usage.plus(draft.usage)
+        await self._append(message)
+        self._emit(AnswerSaved(text, incomplete))
+        return message
+
+    # --- tools ---
+
+    async def _answer_calls(self, calls: Sequence[ToolCall]) -> bool:
+        """Answer each open call; False when the model is going in circles."""
+        for index, call in enumerate(calls):
+            repeat = self._guard.count(call)
+            if repeat is Repeat.RUN:
+                await self._run_call(call, first_of_batch=index == 0)
+                continue
+            text = self._guard.explain(call)
+            self._emit(ToolStarted(call, self._parts.gate.describe(call), index == 0))
+            await self._save_result(call, _not_run(text), 0)
+            if repeat is Repeat.END:
+                await self._close_open_calls("Not run: the turn ended")
+                return False
+        return True
+
+    async def _run_call(self, call: ToolCall, *, first_of_batch: bool, by_user: bool = False) -> None:
+        self._emit(ToolStarted(call, self._parts.gate.describe(call), first_of_batch))
+        started_s = self._parts.clock.monotonic_s()
+        if self._parts.started.is_marked(self._order.session_id, call.id):
+            # It ran in an earlier life of the program and must not run twice.
+            return await self._save_result(call, _interrupted(), 0)
+        origin = CallOrigin(
+            session_id=self._order.session_id,
+            surface=self._order.surface,
+            emit=self._emit,
+            by_user=by_user,
+            decided=self._order.decisions.get(call.id),
+        )
+        result = await self._parts.gate.run(call, origin)
+        await self._save_result(call, result, self._since_ms(started_s))
+
+    async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> None:
+        if len(result.text) > RESULT_LIMIT:
+            path = await anyio.to_thread.run_sync(
+                spill, self._parts.directory, self._order.session_id, call.id, result.text
+            )
+            result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
+        await self._append(_result_message(call, result, duration_ms))
+        self._parts.started.clear(self._order.session_id, call.id)
+        self._emit(ToolFinished(call, result, duration_ms))
+
+    async def _close_open_calls(self, reason: str) -> None:
+        """Give each call that has no result one that says why, so that the session can go on."""
+        try:
+            session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
+        except NotFoundError:
+            return
+        for call in find_open_calls(session.messages):
+            ran = self._parts.started.is_marked(self._order.session_id, call.id)
+            await self._save_result(call, _interrupted() if ran else _not_run(reason), 0)
+
+    async def _run_command(self) -> TurnEnded:
+        """`/tool …`: the person's own call, written down like any other."""
+        self._emit(TurnStarted(self._new_id(), self._order.session_id, self._order.text, "", ""))
+        name = tool_name(self._order.text)
+        spec = self._parts.toolbox.find(name)
+        if spec is None:
+            raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
+        arguments = self._parts.toolbox.check_arguments(spec, parse_tool_arguments(self._order.text, spec))
+        call = ToolCall(f"call_{self._parts.ids.token(12)}", spec.name, arguments)
+        await self._append(Message(role=Role.ASSISTANT, tool_calls=(call,), extra={"source": "user"}))
+        self._emit(AnswerSaved(""))
+        await self._run_call(call, first_of_batch=True, by_user=True)
+        return self._ended(TurnEnd.COMPLETED)
+
+    # --- writing down ---
+
+    async def _append(self, message: Message, *, unqueue: int = 0) -> None:
+        stamped = replace(message, timestamp_ms=self._parts.clock.now_ms())
+        await anyio.to_thread.run_sync(
+            lambda: self._parts.sessions.append(self._order.session_id, stamped, unqueue=unqueue)
+        )
+
+    def _ended(self, end: TurnEnd) -> TurnEnded:
+        return TurnEnded(end, self._usage, self._since_ms(self._started_s))
+
+    def _limit(self, error: str, hint: str) -> TurnEnded:
+        return replace(self._ended(TurnEnd.LIMIT), error=error, hint=hint, code="limit")
+
+    def _failed(self, error: str, hint: str, code: str) -> TurnEnded:
+        return replace(self._ended(TurnEnd.FAILED), error=error, hint=hint, code=code)
+
+    def _since_ms(self, started_s: float) -> int:
+        return int((self._parts.clock.monotonic_s() - started_s) * 1000)
+
+    def _new_id(self) -> TurnId:
+        return TurnId(f"turn_{self._parts.ids.token(12)}")
+
+
+def find_open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """Calls of the last answer that have no result yet, when nothing but results follows it."""
+    answered: set[str] = set()
+    for message in reversed(history):
+        if message.role is Role.TOOL:
+            answered.add(message.tool_call_id)
+        elif message.role is Role.ASSISTANT:
+            return tuple(call for call in message.tool_calls if call.id not in answered)
+        else:
+            return ()
+    return ()
+
+
+def _not_run(reason: str) -> ToolResult:
+    return ToolResult(text=reason, summary=reason[:200], is_error=True)
+
+
+def _interrupted() -> ToolResult:
+    return _not_run("Interrupted while it ran: what it did until then is not known. Look before doing it again")
+
+
+def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Message:
+    return Message(
+        role=Role.TOOL,
+        content=(TextPart(result.text),),
+        tool_call_id=call.id,
+        name=call.name,
+        is_error=result.is_error,
+        duration_ms=duration_ms,
+    )

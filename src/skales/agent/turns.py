@@ -1,0 +1,174 @@
+"""All running turns: one at a time per session, in the program and not in a request. Surfaces start, stop and watch.
+
+A message sent while a turn runs waits on disk and starts the next one. Spec: orchestrator.md, "Streaming".
+"""
+
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from skales.agent.approvals import ApprovalDesk
+from skales.agent.feed import Feed
+from skales.agent.turn import Turn, TurnOrder, TurnParts
+from skales.core.approval import Approval, Decision
+from skales.core.errors import InputError, SkalesError
+from skales.core.events import MessageQueued, Notice, NumberedEvent, TurnEnded
+from skales.core.ids import SessionId
+
+# Streams of quiet sessions kept for pages that come back.
+_KEPT_LANES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A message was taken. `after` is the event number before anything that comes of it."""
+
+    session_id: SessionId
+    queued: bool
+    after: int
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One session's turns. `scope` is set while one runs; `lock` is held to start, queue and finish."""
+
+    feed: Feed
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    scope: anyio.CancelScope | None = None
+
+    @property
+    def is_quiet(self) -> bool:
+        return self.scope is None and not self.feed.listened and not self.lock.locked()
+
+
+class Turns:
+    """Owns every turn; lives as long as the app. `epoch` names this life, since event numbers restart with it."""
+
+    def __init__(self, parts: TurnParts, desk: ApprovalDesk) -> None:
+        self._parts = parts
+        self._desk = desk
+        self._lanes: OrderedDict[SessionId, _Lane] = OrderedDict()
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._floor = 0
+        self.epoch = parts.ids.token(8)
+
+    def open(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Run turns in this task group from now on."""
+        self._tasks = tasks
+        self._desk.orphan_answered = self._go_on
+
+    async def start(self, session_id: SessionId, text: str, *, surface: str = "page") -> Ticket:
+        """Take a message: run it, or queue it behind the running turn. Raises InputError, NotFoundError."""
+        if not text.strip():
+            raise InputError("The message is empty", code="empty_message")
+        await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
+        lane = self._lane(session_id)
+        async with lane.lock:
+            ticket = Ticket(session_id, lane.scope is not None, lane.feed.last_number)
+            if ticket.queued:
+                await anyio.to_thread.run_sync(self._parts.sessions.queue, session_id, text)
+                lane.feed.publish(MessageQueued(text))
+            else:
+                self._launch(lane, TurnOrder(session_id=session_id, surface=surface, text=text))
+        return ticket
+
+    async def resume(self, session_id: SessionId, *, surface: str = "page") -> Ticket:
+        """Go on where the session stands, after a stop, a cut answer or a restart; queued messages come first."""
+        session = await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
+        lane = self._lane(session_id)
+        async with lane.lock:
+            ticket = Ticket(session_id, lane.scope is not None, lane.feed.last_number)
+            if not ticket.queued:
+                self._launch(lane, _queued_order(session_id, surface, session.queued))
+        return ticket
+
+    def stop(self, session_id: SessionId) -> bool:
+        """Stop the running turn at once and keep what it wrote; False when none runs."""
+        lane = self._lanes.get(session_id)
+        if lane is None or lane.scope is None:
+            return False
+        lane.scope.cancel()
+        return True
+
+    def running(self, session_id: SessionId) -> bool:
+        """Whether a turn of the session runs now."""
+        lane = self._lanes.get(session_id)
+        return lane is not None and lane.scope is not None
+
+    def saved_number(self, session_id: SessionId) -> int:
+        """Number of the last event whose effect is in the session file."""
+        return self._lane(session_id).feed.saved_number
+
+    def last_number(self, session_id: SessionId) -> int:
+        """Number of the session's newest event; 0 when there was none."""
+        return self._lane(session_id).feed.last_number
+
+    def events(self, session_id: SessionId, after: int) -> AsyncGenerator[NumberedEvent, None]:
+        """The session's events above `after`, then each new one; ends only when closed."""
+        return self._lane(session_id).feed.events(after)
+
+    async def follow(self, session_id: SessionId, after: int) -> AsyncGenerator[NumberedEvent, None]:
+        """Like `events`, but ends with the turn's end."""
+        async with aclosing(self.events(session_id, after)) as events:
+            async for numbered in events:
+                yield numbered
+                if isinstance(numbered.event, TurnEnded):
+                    return
+
+    def _launch(self, lane: _Lane, order: TurnOrder) -> None:
+        assert self._tasks is not None, "open() comes first"
+        # Set here and not in the task, so that a second message sees the session as running at once.
+        lane.scope = anyio.CancelScope()
+        self._tasks.start_soon(self._run, lane, order)
+
+    async def _run(self, lane: _Lane, order: TurnOrder) -> None:
+        while True:
+            assert lane.scope is not None, "set by whoever ordered the turn"
+            with lane.scope:
+                if order.text:
+                    await self._desk.drop(order.session_id)
+                await Turn(self._parts, order, lane.feed.publish).run()
+            async with lane.lock:
+                queued = await self._queued(order.session_id, lane.feed)
+                if not queued:
+                    lane.scope = None
+                    return
+                order = _queued_order(order.session_id, order.surface, queued)
+                lane.scope = anyio.CancelScope()
+
+    async def _queued(self, session_id: SessionId, feed: Feed) -> tuple[str, ...]:
+        try:
+            return (await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)).queued
+        except SkalesError as error:
+            # Deleted or broken meanwhile; there is nothing left to run.
+            feed.publish(Notice("warning", str(error)))
+            return ()
+
+    async def _go_on(self, approval: Approval, decision: Decision) -> None:
+        """An answer came after a restart: the turn it held goes on."""
+        lane = self._lane(approval.session_id)
+        async with lane.lock:
+            if lane.scope is None:
+                decisions = {approval.call_id: decision}
+                self._launch(lane, TurnOrder(session_id=approval.session_id, surface="page", decisions=decisions))
+
+    def _lane(self, session_id: SessionId) -> _Lane:
+        lane = self._lanes.get(session_id)
+        if lane is None:
+            lane = self._lanes[session_id] = _Lane(Feed(self._floor))
+        self._lanes.move_to_end(session_id)
+        if len(self._lanes) > _KEPT_LANES:
+            quiet = [key for key, kept in self._lanes.items() if kept.is_quiet and key != session_id]
+            for key in quiet[: len(self._lanes) - _KEPT_LANES]:
+                self._floor = max(self._floor, self._lanes.pop(key).feed.last_number)
+        return lane
+
+
+def _queued_order(session_id: SessionId, surface: str, queued: tuple[str, ...]) -> TurnOrder:
+    """Several messages that waited arrive as one."""
+    return TurnOrder(session_id=session_id, surface=surface, text="\n\n".join(queued), from_queue=len(queued))

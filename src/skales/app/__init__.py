@@ -1,0 +1,1 @@
+"""The one place that wires the rooms together, and owns their start and stop."""

@@ -1,0 +1,78 @@
+"""Our own routes for the terminal and scripts: turns as event streams, direct tool runs, health."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Body
+from fastapi.responses import StreamingResponse
+
+from skales import __version__
+from skales.app.wiring import App
+from skales.core.event_json import event_to_json
+from skales.core.ids import SessionId
+from skales.core.json import JsonObject
+from skales.server.access import AppDep, KnownCaller
+from skales.server.errors import HttpError
+from skales.server.frames import encode_frame
+from skales.server.streams import event_stream
+
+router = APIRouter(prefix="/api", dependencies=[KnownCaller])
+open_router = APIRouter(prefix="/api")
+
+
+@open_router.get("/health")
+def read_health() -> JsonObject:
+    """Whether the server answers, and which program it is."""
+    return {"status": "ok", "app": "skales-python", "version": __version__}
+
+
+@router.post("/sessions")
+async def create_session(app: AppDep) -> JsonObject:
+    """A new, empty conversation."""
+    session = await anyio.to_thread.run_sync(app.sessions.create)
+    return {"id": session.id}
+
+
+@router.post("/sessions/{session_id}/messages")
+async def send_message(app: AppDep, session_id: str, body: Annotated[JsonObject, Body()]) -> JsonObject:
+    """Start a turn, or queue the message behind the running one."""
+    message = body.get("message")
+    if not isinstance(message, str):
+        raise HttpError(400, "message is required")
+    ticket = await app.turns.start(SessionId(session_id), message, surface="cli")
+    return {"sessionId": session_id, "queued": ticket.queued, "after": ticket.after}
+
+
+@router.post("/sessions/{session_id}/resume")
+async def resume_turn(app: AppDep, session_id: str) -> JsonObject:
+    """Go on after a stop, a cut answer or a restart."""
+    ticket = await app.turns.resume(SessionId(session_id), surface="cli")
+    return {"sessionId": session_id, "queued": ticket.queued, "after": ticket.after}
+
+
+@router.post("/sessions/{session_id}/stop")
+async def stop_turn(app: AppDep, session_id: str) -> JsonObject:
+    """Stop the running turn; what it wrote is kept."""
+    return {"stopped": app.turns.stop(SessionId(session_id))}
+
+
+@router.get("/sessions/{session_id}/events")
+async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingResponse:
+    """The session's events above `after` up to the turn's end, as JSON frames."""
+    await anyio.to_thread.run_sync(app.sessions.load, SessionId(session_id))
+    return event_stream(_frames(app, SessionId(session_id), after))
+
+
+@router.post("/tools/{name}/run")
+async def run_tool(app: AppDep, name: str, body: Annotated[JsonObject, Body()]) -> JsonObject:
+    """Run a tool as the person at this machine; rules still hold, approval is the call itself."""
+    result = await app.run_tool(name, body, surface="cli")
+    return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
+
+
+async def _frames(app: App, session_id: SessionId, after: int) -> AsyncGenerator[bytes, None]:
+    async with aclosing(app.turns.follow(session_id, after)) as events:
+        async for numbered in events:
+            yield encode_frame({"number": numbered.number, "event": event_to_json(numbered.event)})

@@ -30,7 +30,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0{1,6})?")
 _SHOWN_VALUE = 60
 
 
-class _Mismatch(Exception):
+class _MismatchError(Exception):
     """A value does not fit; `args[0]` says what was expected, as words."""
 
 
@@ -48,7 +48,7 @@ def check_arguments(spec: ToolSpec, arguments: JsonObject) -> JsonObject:
             continue
         try:
             checked[name] = _fit(value, as_object(schema))
-        except _Mismatch as mismatch:
+        except _MismatchError as mismatch:
             faults.append(f"{name!r} should be {mismatch}, got {_shown(value)}")
     if faults:
         raise InputError(
@@ -83,13 +83,13 @@ def _fit_text(value: JsonValue, schema: JsonObject) -> str:
     elif isinstance(value, (int, float)):
         value = str(value)
     if not isinstance(value, str):
-        raise _Mismatch("a text")
+        raise _MismatchError("a text")
     choices = [as_text(choice) for choice in as_list(schema.get("enum"))]
     if not choices or value in choices:
         return value
     alike = [choice for choice in choices if choice.casefold() == value.strip().casefold()]
     if len(alike) != 1:
-        raise _Mismatch(f"one of {', '.join(choices)}")
+        raise _MismatchError(f"one of {', '.join(choices)}")
     return alike[0]
 
 
@@ -100,7 +100,7 @@ def _fit_whole(value: JsonValue) -> int:
         return int(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         return int(value.strip().partition(".")[0])
-    raise _Mismatch("a whole number")
+    raise _MismatchError("a whole number")
 
 
 def _fit_number(value: JsonValue) -> float:
@@ -113,7 +113,7 @@ def _fit_number(value: JsonValue) -> float:
         except ValueError:
             number = None
     if number is None or not math.isfinite(number):
-        raise _Mismatch("a number")
+        raise _MismatchError("a number")
     return number
 
 
@@ -124,7 +124,7 @@ def _fit_flag(value: JsonValue) -> bool:
         return value == 1
     if isinstance(value, str) and value.strip().casefold() in {"true", "false"}:
         return value.strip().casefold() == "true"
-    raise _Mismatch("true or false")
+    raise _MismatchError("true or false")
 
 
 def _fit_list(value: JsonValue, schema: JsonObject) -> Sequence[JsonValue]:
@@ -137,11 +137,11 @@ def _fit_list(value: JsonValue, schema: JsonObject) -> Sequence[JsonValue]:
     for number, item in enumerate(value, start=1):
         try:
             fitted.append(_fit(item, items))
-        except _Mismatch as mismatch:
-            raise _Mismatch(f"a list whose entry {number} is {mismatch}") from mismatch
+        except _MismatchError as mismatch:
+            raise _MismatchError(f"a list whose entry {number} is {mismatch}") from mismatch
     least, most = schema.get("minItems"), schema.get("maxItems")
     if isinstance(least, int) and isinstance(most, int) and not least <= len(fitted) <= most:
-        raise _Mismatch(f"a list of {least} to {most} entries")
+        raise _MismatchError(f"a list of {least} to {most} entries")
     return fitted
 
 
@@ -149,14 +149,14 @@ def _fit_object(value: JsonValue) -> JsonObject:
     if isinstance(value, str):
         value = _read_json(value, None)
     if not isinstance(value, Mapping):
-        raise _Mismatch("an object")
+        raise _MismatchError("an object")
     return value
 
 
 def _within(number: float, schema: JsonObject, least_key: str, most_key: str) -> int | float:
     least, most = schema.get(least_key), schema.get(most_key)
     if isinstance(least, (int, float)) and isinstance(most, (int, float)) and not least <= number <= most:
-        raise _Mismatch(f"between {least} and {most}")
+        raise _MismatchError(f"between {least} and {most}")
     return number
 
 

@@ -18,7 +18,6 @@ Url = NewType("Url", str)
 ShellCommand = NewType("ShellCommand", str)
 
 
-
 @dataclass(frozen=True, slots=True)
 class Range:
     """Limits of a number or of a list's length, both included: `Annotated[int, Range(1, 100)]`."""

@@ -1,0 +1,225 @@
+"""Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.abc
+
+from skales.agent.approvals import ApprovalDesk
+from skales.agent.context import ContextBuilder
+from skales.agent.gate import CallOrigin, Gate, GateParts
+from skales.agent.policy import Policy
+from skales.agent.turn import TurnParts
+from skales.agent.turns import Turns
+from skales.app.models import Models
+from skales.core.clock import Clock, SystemClock
+from skales.core.errors import NotFoundError
+from skales.core.events import TurnEvent
+from skales.core.ids import IdSource, RandomIds, SessionId
+from skales.core.json import JsonObject
+from skales.core.ports import CallScope, Toolbox
+from skales.core.tool import ToolCall, ToolResult
+from skales.data.approvals import ApprovalStore
+from skales.data.audit import AuditLog
+from skales.data.capabilities import Capabilities
+from skales.data.devkit import DevKit
+from skales.data.grants import GrantStore
+from skales.data.index import Index
+from skales.data.instance import InstanceLock
+from skales.data.memories import MemoryStore
+from skales.data.paths import DataDirectory
+from skales.data.quarantine import Quarantine
+from skales.data.sessions import SessionStore
+from skales.data.settings import FileAccess, Settings, SettingsStore
+from skales.data.started import StartedCalls
+from skales.data.tasks import TaskStore
+from skales.localmodels.manager import LocalModels
+from skales.providers.history import repair_history
+from skales.security.network import NetworkPolicy
+from skales.security.paths import PathPolicy
+from skales.security.redact import redact_value
+from skales.tools.context import ToolContext
+from skales.tools.registry import BuiltinToolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """The rooms, wired. `page_token` and `local_token` last as long as the process."""
+
+    directory: DataDirectory
+    clock: Clock
+    ids: IdSource
+    quarantine: Quarantine
+    settings: SettingsStore
+    sessions: SessionStore
+    memories: MemoryStore
+    tasks: TaskStore
+    grants: GrantStore
+    devkit: DevKit
+    capabilities: Capabilities
+    toolbox: Toolbox
+    gate: Gate
+    approvals: ApprovalDesk
+    turns: Turns
+    models: Models
+    local: LocalModels
+    lock: InstanceLock
+    started_s: float
+    page_token: str
+    local_token: str
+
+    def uptime_ms(self) -> int:
+        """Milliseconds since the process opened the app."""
+        return int((self.clock.monotonic_s() - self.started_s) * 1000)
+
+    async def run_tool(
+        self, name: str, arguments: JsonObject, *, surface: str = "page", emit: Callable[[TurnEvent], None] | None = None
+    ) -> ToolResult:
+        """Run a tool as the person, without a conversation. Raises NotFoundError for a tool that does not exist."""
+        if self.toolbox.find(name) is None:
+            raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
+        call = ToolCall(f"call_{self.ids.token(12)}", name, arguments)
+        origin = CallOrigin(session_id=SessionId(""), surface=surface, emit=emit or _ignore, by_user=True)
+        return await self.gate.run(call, origin)
+
+
+@asynccontextmanager
+async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> AsyncIterator[App]:
+    """Open the data directory and run the app until the block ends; running turns are stopped, their text kept.
+
+    Raises ConfigurationError when another program holds the directory, StorageError when it cannot be used.
+    """
+    directory.create()
+    lock = InstanceLock(directory)
+    lock.acquire(exclusive=exclusive)
+    try:
+        async with anyio.create_task_group() as tasks:
+            app = build_app(directory, lock, SystemClock(), RandomIds())
+            app.turns.open(tasks)
+            app.models.open(tasks)
+            try:
+                yield app
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await app.local.stop()
+    finally:
+        lock.release()
+
+
+def build_app(directory: DataDirectory, lock: InstanceLock, clock: Clock, ids: IdSource) -> App:
+    """Wire the rooms. Nothing is read from the disk yet but the tool index."""
+    quarantine = Quarantine(directory.quarantine, clock)
+    settings = SettingsStore(directory, quarantine)
+    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
+    memories = MemoryStore(directory, quarantine, clock, ids)
+    tasks = TaskStore(directory, quarantine, clock, ids)
+    grants = GrantStore(directory, quarantine, clock, ids)
+    started = StartedCalls(directory)
+
+    def policy() -> Policy:
+        return build_policy(settings.load(), directory)
+
+    def context_for(scope: CallScope) -> ToolContext:
+        rules = policy()
+        return ToolContext(
+            scope=scope,
+            paths=rules.paths,
+            network=rules.network,
+            data=directory,
+            sessions=sessions,
+            memories=memories,
+            tasks=tasks,
+            clock=clock,
+            ids=ids,
+        )
+
+    toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
+
+    def check_arguments(tool: str, arguments: JsonObject) -> JsonObject:
+        spec = toolbox.find(tool)
+        return toolbox.check_arguments(spec, arguments) if spec else arguments
+
+    desk = ApprovalDesk(ApprovalStore(directory, quarantine), clock, check_arguments)
+    gate = Gate(
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            desk=desk,
+            grants=grants,
+            audit=AuditLog(directory, clock, redact_value),
+            started=started,
+            clock=clock,
+            ids=ids,
+            approval_timeout_s=lambda: settings.load().approval_timeout_s,
+        )
+    )
+    local = LocalModels(directory, clock)
+    models = Models(settings, local)
+    context = ContextBuilder(
+        directory=directory,
+        toolbox=toolbox,
+        repair=repair_history,
+        custom_prompt=lambda: settings.load().system_prompt,
+        clock=clock,
+    )
+    turns = Turns(
+        TurnParts(
+            directory=directory,
+            sessions=sessions,
+            chooser=models,
+            context=context,
+            gate=gate,
+            toolbox=toolbox,
+            started=started,
+            clock=clock,
+            ids=ids,
+        ),
+        desk,
+    )
+    return App(
+        directory=directory,
+        clock=clock,
+        ids=ids,
+        quarantine=quarantine,
+        settings=settings,
+        sessions=sessions,
+        memories=memories,
+        tasks=tasks,
+        grants=grants,
+        devkit=DevKit(directory, clock),
+        capabilities=Capabilities(directory),
+        toolbox=toolbox,
+        gate=gate,
+        approvals=desk,
+        turns=turns,
+        models=models,
+        local=local,
+        lock=lock,
+        started_s=clock.monotonic_s(),
+        page_token=ids.token(43),
+        local_token=ids.token(43),
+    )
+
+
+def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
+    """The rules the settings ask for; the data directory's private files are blocked in every mode."""
+    custom = settings.file_access_mode is not FileAccess.WORKSPACE_ONLY
+    paths = PathPolicy(
+        workspace=directory.workspace,
+        allowed=tuple(_folder(text) for text in settings.allowed_folders) if custom else (),
+        blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
+        unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
+    )
+    return Policy(settings.safety_mode, paths, NetworkPolicy(allow_loopback=settings.allow_loopback))
+
+
+def _folder(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def _ignore(_event: TurnEvent) -> None:
+    """A direct run has no stream to show events in."""

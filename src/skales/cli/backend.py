@@ -1,0 +1,76 @@
+"""The app behind a command: a running server over HTTP when there is one, else the app in this process."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from skales.core.approval import Decision
+from skales.core.events import NumberedEvent
+from skales.core.json import JsonObject
+from skales.data.instance import find_instance
+from skales.data.paths import locate_data_directory
+
+
+class Backend(Protocol):
+    """What commands need of the app. JSON shapes are those of `app.reports`."""
+
+    async def report(self, name: str) -> JsonObject:
+        """`status`, `tools`, `model` or `sessions`."""
+        ...
+
+    async def session(self, session_id: str) -> JsonObject:
+        """One conversation. Raises NotFoundError."""
+        ...
+
+    async def delete_session(self, session_id: str) -> None:
+        """Move one conversation to the trash. Raises NotFoundError."""
+        ...
+
+    async def switch_model(self, provider: str, model: str) -> None:
+        """Make a configured provider the active one. Raises InputError."""
+        ...
+
+    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
+        """Run a tool as the person: `{text, summary, isError, files}`."""
+        ...
+
+    async def create_session(self) -> str:
+        """A new conversation's id."""
+        ...
+
+    async def send(self, session_id: str, text: str) -> int:
+        """Start a turn; the number after which its events come."""
+        ...
+
+    def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
+        """Events up to the turn's end."""
+        ...
+
+    async def stop(self, session_id: str) -> None:
+        """Stop the running turn."""
+        ...
+
+    async def decide(self, approval_id: str, decision: Decision) -> None:
+        """Answer a question. Raises NotFoundError when it is answered already, InputError for bad arguments."""
+        ...
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether other surfaces can answer questions too."""
+        ...
+
+
+@asynccontextmanager
+async def open_backend() -> AsyncIterator[Backend]:
+    """The server of this data directory, or the app in this process for as long as the block lasts."""
+    instance = find_instance(locate_data_directory())
+    if instance is not None:
+        from skales.cli.remote import RemoteBackend
+
+        async with RemoteBackend(instance) as remote:
+            yield remote
+        return
+    from skales.cli.inprocess import open_inprocess
+
+    async with open_inprocess() as own:
+        yield own

@@ -1,0 +1,101 @@
+"""`skales chat`: one question and its answer, or a conversation."""
+
+import argparse
+import asyncio
+import json
+import sys
+
+from skales.cli.backend import Backend, open_backend
+from skales.cli.conversation import run_turn
+from skales.cli.questions import read_line
+from skales.cli.terminal import aside, paint, row, title, warn
+from skales.cli.turn_view import TurnView
+from skales.core.errors import InputError, SkalesError
+from skales.core.events import TurnEnd
+from skales.core.json import as_list, as_object, as_text
+
+_HELP = """  /new            start a new conversation
+  /model          show the model in use
+  /tools          list the tools
+  /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
+  /status         what runs here
+  /quit           leave"""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """One-shot with a text, else interactive."""
+    text: str | None = arguments.text
+    if text == "-" or (text is None and not sys.stdin.isatty()):
+        text = sys.stdin.read().strip()
+        if not text:
+            raise InputError("There is no message on standard input", hint='Write skales chat "your question"')
+    if text is None:
+        return asyncio.run(_talk(arguments.session))
+    return asyncio.run(_ask_once(text, arguments.session, as_json="json" in arguments))
+
+
+async def _ask_once(text: str, session_id: str | None, *, as_json: bool) -> int:
+    async with open_backend() as backend:
+        session_id = session_id or await backend.create_session()
+        view = TurnView(quiet=as_json)
+        await run_turn(backend, session_id, text, view)
+    if as_json:
+        print(json.dumps(view.as_json(session_id), ensure_ascii=False))
+    assert view.end is not None, "a turn always ends with TurnEnded"
+    return 0 if view.end.end is TurnEnd.COMPLETED else 1
+
+
+async def _talk(session_id: str | None) -> int:
+    _enable_line_editing()
+    async with open_backend() as backend:
+        aside("Type a message, /help for commands, /quit to leave. Ctrl-C stops an answer.")
+        while True:
+            try:
+                text = read_line(paint("\nYou > ", "bold", to=sys.stderr)).strip()
+            except (EOFError, KeyboardInterrupt):
+                print(file=sys.stderr)
+                return 0
+            if text in ("/quit", "/exit", "/q"):
+                return 0
+            if text == "/new":
+                session_id = None
+                aside("New conversation.")
+            elif text in _SHOWN:
+                await _show(backend, text)
+            elif text.startswith("/") and not text.startswith("/tool "):
+                warn(f"Unknown command {text.split()[0]!r}; /help lists them")
+            elif text:
+                session_id = await _say(backend, session_id, text)
+
+
+async def _say(backend: Backend, session_id: str | None, text: str) -> str | None:
+    try:
+        session_id = session_id or await backend.create_session()
+        await run_turn(backend, session_id, text, TurnView())
+    except SkalesError as error:
+        warn(str(error))
+    return session_id
+
+
+_SHOWN = ("/help", "/model", "/tools", "/status")
+
+
+async def _show(backend: Backend, command: str) -> None:
+    if command == "/help":
+        print(_HELP)
+        return
+    report = await backend.report(command.removeprefix("/"))
+    if command == "/tools":
+        for tool in as_list(report["tools"]):
+            print(f"  {as_text(as_object(tool)['name']):<20} {as_text(as_object(tool)['description']).splitlines()[0]}")
+        return
+    title(command.removeprefix("/").capitalize())
+    for key, value in report.items():
+        row(key, value)
+
+
+def _enable_line_editing() -> None:
+    try:
+        import readline  # noqa: F401 - importing it gives input() editing and history
+    except ImportError:
+        return

@@ -1,0 +1,73 @@
+"""`skales config`: read and change settings, set up a provider. Keys go in and never come out."""
+
+import argparse
+import asyncio
+import json
+import sys
+
+from skales.app.wiring import open_app
+from skales.cli.terminal import aside, success, warn
+from skales.core.clock import SystemClock
+from skales.core.errors import ProviderError
+from skales.core.json import JsonValue, as_object
+from skales.data.paths import locate_data_directory
+from skales.data.quarantine import Quarantine
+from skales.data.settings import SettingsStore, mask_key
+from skales.providers.catalog import entry_for
+from skales.security.redact import redact_value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Dispatch the action. Settings are a file; a running server sees the change at its next read."""
+    directory = locate_data_directory()
+    if arguments.action == "path":
+        print(directory.root)
+        return 0
+    directory.create()
+    settings = SettingsStore(directory, Quarantine(directory.quarantine, SystemClock()))
+    match arguments.action:
+        case "get":
+            _print_setting(settings, arguments.name)
+        case "set":
+            settings.set_value(arguments.name, arguments.value)
+            success(f"{arguments.name} is {json.dumps(settings.get_value(arguments.name), ensure_ascii=False)}")
+        case _:
+            return _set_provider(settings, arguments)
+    return 0
+
+
+def _print_setting(settings: SettingsStore, name: str | None) -> None:
+    value: JsonValue = settings.get_value(name) if name else settings.raw()
+    shown = redact_value({name.rpartition(".")[2]: value}) if name else redact_value(value)
+    if name:
+        shown = as_object(shown)[name.rpartition(".")[2]]
+    print(shown if isinstance(shown, str) else json.dumps(shown, indent=2, ensure_ascii=False))
+
+
+def _set_provider(settings: SettingsStore, arguments: argparse.Namespace) -> int:
+    entry_for(arguments.id)
+    key = sys.stdin.readline().strip() if arguments.key_stdin else arguments.key
+    settings.set_provider(
+        arguments.id,
+        base_url=arguments.base_url,
+        model=arguments.model,
+        api_key=key,
+        activate=not arguments.no_activate,
+    )
+    stored = settings.load().providers[arguments.id]
+    success(f"{arguments.id} is set up" + ("" if arguments.no_activate else " and active"))
+    aside(f"  base URL {stored.base_url or '(the default)'}, model {stored.model or '(none yet)'}, key {mask_key(stored.api_key) or '(none)'}")
+    return asyncio.run(_test(arguments.id)) if arguments.test else 0
+
+
+async def _test(provider_id: str) -> int:
+    async with open_app(locate_data_directory(), exclusive=False) as app:
+        try:
+            models = await app.models.test(provider_id)
+        except ProviderError as error:
+            warn(str(error))
+            return 1
+    success(f"It answers with {len(models)} models")
+    for model in models[:20]:
+        aside(f"  {model}")
+    return 0

@@ -1,0 +1,98 @@
+"""`skales tools`: list tools, show one, or run one without a model."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+
+from skales.cli.backend import open_backend
+from skales.cli.terminal import paint, row, title
+from skales.core.errors import InputError, NotFoundError
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
+from skales.tools.index import load_specs
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Dispatch the action; listing is the default."""
+    match arguments.action:
+        case "run":
+            return asyncio.run(_run_tool(arguments.name, arguments.arguments))
+        case "show":
+            return _show(arguments.name)
+        case _:
+            return asyncio.run(_list(as_json="json" in arguments))
+
+
+async def _list(*, as_json: bool) -> int:
+    async with open_backend() as backend:
+        report = await backend.report("tools")
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False))
+        return 0
+    tools = [as_object(tool) for tool in as_list(report["tools"])]
+    title(f"{len(tools)} tools")
+    for tool in tools:
+        mark = paint("●", "green") if tool["enabled"] else paint("○", "red")
+        print(f"  {mark} {as_text(tool['name']):<22} {as_text(tool['description']).splitlines()[0][:80]}")
+    print()
+    return 0
+
+
+def _show(name: str) -> int:
+    spec = next((spec for spec in load_specs() if spec.name == name), None)
+    if spec is None:
+        raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` lists them")
+    title(spec.name)
+    print(f"  {spec.description}\n")
+    row("category", spec.category)
+    row("safety", spec.safety.value)
+    required = as_list(spec.parameters.get("required"))
+    for parameter, schema in as_object(spec.parameters.get("properties")).items():
+        shape = as_object(schema)
+        mark = " (required)" if parameter in required else f" (default {json.dumps(shape['default'])})" if "default" in shape else ""
+        print(f"\n  --{parameter} {as_text(shape.get('type'))}{mark}\n      {as_text(shape.get('description'))}")
+    print()
+    return 0
+
+
+async def _run_tool(name: str, words: Sequence[str]) -> int:
+    as_json = "--json" in words[:1]
+    arguments = parse_words(words[1:] if as_json else words)
+    async with open_backend() as backend:
+        result = await backend.run_tool(name, arguments)
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        print(as_text(result["text"]), file=sys.stderr if result["isError"] else sys.stdout)
+    return 1 if result["isError"] else 0
+
+
+def parse_words(words: Sequence[str]) -> JsonObject:
+    """`--name value`, `--name=value` and bare `--flag` as arguments; a repeated name makes a list."""
+    arguments: dict[str, JsonValue] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--") or len(word) == 2:
+            raise InputError(f"{word!r} belongs to no parameter", hint="Write --parameter value")
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        if not equals:
+            value = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
+        parsed = _parse_value(value)
+        arguments[name] = [*_as_items(arguments[name]), parsed] if name in arguments else parsed
+    return arguments
+
+
+def _parse_value(text: str) -> JsonValue:
+    if text[:1] not in ("[", "{"):
+        return text
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
+def _as_items(value: JsonValue) -> Sequence[JsonValue]:
+    return as_list(value) if not isinstance(value, str) else [value]

@@ -1,0 +1,84 @@
+"""The app in the command's own process, for when no server runs."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
+
+from skales.app.reports import report_model, report_session, report_sessions, report_status, report_tools
+from skales.app.wiring import App, open_app
+from skales.cli.backend import Backend
+from skales.core.approval import Decision
+from skales.core.errors import InputError
+from skales.core.events import NumberedEvent
+from skales.core.ids import ApprovalId, SessionId
+from skales.core.json import JsonObject
+from skales.data.paths import locate_data_directory
+
+_REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
+    "status": report_status,
+    "tools": report_tools,
+    "model": report_model,
+    "sessions": report_sessions,
+}
+
+
+@asynccontextmanager
+async def open_inprocess() -> AsyncIterator[Backend]:
+    """Start the app, stop it afterwards."""
+    async with open_app(locate_data_directory(), exclusive=False) as app:
+        yield InProcessBackend(app)
+
+
+class InProcessBackend:
+    """Calls the app directly."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    @property
+    def is_remote(self) -> bool:
+        """Nobody else can reach this process."""
+        return False
+
+    async def report(self, name: str) -> JsonObject:
+        """`status`, `tools`, `model` or `sessions`."""
+        return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
+
+    async def session(self, session_id: str) -> JsonObject:
+        """One conversation."""
+        return await anyio.to_thread.run_sync(report_session, self._app, SessionId(session_id))
+
+    async def delete_session(self, session_id: str) -> None:
+        """Move one conversation to the trash."""
+        await anyio.to_thread.run_sync(self._app.sessions.delete, SessionId(session_id))
+
+    async def switch_model(self, provider: str, model: str) -> None:
+        """Make a configured provider the active one."""
+        if not await anyio.to_thread.run_sync(self._app.models.switch, provider, model):
+            raise InputError(f"Unknown provider: {provider}", hint=f"Set it up with `skales config provider {provider}`")
+
+    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
+        """Run a tool as the person."""
+        result = await self._app.run_tool(name, arguments, surface="cli")
+        return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
+
+    async def create_session(self) -> str:
+        """A new conversation's id."""
+        return (await anyio.to_thread.run_sync(self._app.sessions.create)).id
+
+    async def send(self, session_id: str, text: str) -> int:
+        """Start a turn."""
+        return (await self._app.turns.start(SessionId(session_id), text, surface="cli")).after
+
+    def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
+        """Events up to the turn's end."""
+        return self._app.turns.follow(SessionId(session_id), after)
+
+    async def stop(self, session_id: str) -> None:
+        """Stop the running turn."""
+        self._app.turns.stop(SessionId(session_id))
+
+    async def decide(self, approval_id: str, decision: Decision) -> None:
+        """Answer a question."""
+        await self._app.approvals.decide(ApprovalId(approval_id), decision)

@@ -1,0 +1,130 @@
+"""The `skales` command line: what it understands, and which module does it. Spec: cli.md, "Our own CLI".
+
+Only the standard library is imported here; a command's module is loaded when it runs.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from skales import __version__
+from skales.core.errors import SkalesError
+
+EXIT_ERROR = 1
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    parsed = build_parser().parse_args(arguments)
+    if not parsed.command:
+        build_parser().print_help()
+        return 0
+    module = importlib.import_module(f"skales.cli.commands.{parsed.command}")
+    try:
+        return int(module.run(parsed))
+    except SkalesError as error:
+        print(f"Error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"  {error.hint}", file=sys.stderr)
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return EXIT_ERROR
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Every command and option."""
+    parser = argparse.ArgumentParser(prog="skales", description="A local-first AI agent for your own machine.")
+    parser.add_argument("--version", action="version", version=f"skales {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    _add_serve(commands)
+    _add_chat(commands)
+    _add_tools(commands)
+    _add_model(commands)
+    _add_sessions(commands)
+    _add_config(commands)
+    status = commands.add_parser("status", help="what runs, with which model, and how much it holds")
+    _add_json(status)
+    doctor = commands.add_parser("doctor", help="check data, provider, local model and port, and say what to do")
+    _add_json(doctor)
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for what add_subparsers returns
+
+
+def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    serve = commands.add_parser("serve", help="start the app: page and API on this machine")
+    serve.add_argument("--port", type=int, help="use this port only (default: SKALES_PORT, else the first free of 3000-3009)")
+    serve.add_argument("--no-window", action="store_true", help="do not open the page")
+
+
+def _add_chat(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    chat = commands.add_parser("chat", help="talk to the agent; with a text, ask once and print the answer")
+    chat.add_argument("text", nargs="?", help="the message; `-` reads it from standard input")
+    chat.add_argument("--session", metavar="ID", help="go on in this conversation")
+    _add_json(chat)
+
+
+def _add_tools(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    tools = commands.add_parser("tools", help="list the tools, or run one without a model")
+    actions = tools.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="list all tools (default)"))
+    show = actions.add_parser("show", help="show a tool's parameters")
+    show.add_argument("name")
+    run = actions.add_parser("run", help="run a tool: skales tools run read_file --path notes.txt")
+    run.add_argument("name")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, help="--parameter value …, before them --json for JSON")
+    _add_json(tools)
+
+
+def _add_model(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    model = commands.add_parser("model", help="show the active model, or switch: skales model openai gpt-5.5")
+    model.add_argument("provider", nargs="?")
+    model.add_argument("model", nargs="?")
+    _add_json(model)
+
+
+def _add_sessions(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    sessions = commands.add_parser("sessions", help="list, show, search or delete conversations")
+    actions = sessions.add_subparsers(dest="action", metavar="action")
+    listing = actions.add_parser("list", help="newest first (default)")
+    listing.add_argument("--limit", type=int, default=20)
+    _add_json(listing)
+    show = actions.add_parser("show", help="print one conversation")
+    show.add_argument("id")
+    _add_json(show)
+    delete = actions.add_parser("delete", help="move one conversation to the trash")
+    delete.add_argument("id")
+    _add_json(sessions)
+
+
+def _add_config(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    config = commands.add_parser("config", help="read and change settings; set up a provider")
+    actions = config.add_subparsers(dest="action", metavar="action", required=True)
+    actions.add_parser("path", help="where the data directory is")
+    get = actions.add_parser("get", help="print a setting, or all")
+    get.add_argument("name", nargs="?")
+    put = actions.add_parser("set", help="change a setting: skales config set safetyMode advanced")
+    put.add_argument("name")
+    put.add_argument("value")
+    provider = actions.add_parser("provider", help="set up a provider and make it the active one")
+    provider.add_argument("id", help="such as openai, ollama, custom")
+    provider.add_argument("--base-url", metavar="URL")
+    provider.add_argument("--model")
+    provider.add_argument("--key", help="visible in the shell's history; --key-stdin is not")
+    provider.add_argument("--key-stdin", action="store_true", help="read the key from standard input")
+    provider.add_argument("--no-activate", action="store_true", help="keep the present provider active")
+    provider.add_argument("--test", action="store_true", help="ask the endpoint for its models afterwards")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

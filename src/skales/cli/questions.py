@@ -1,0 +1,94 @@
+"""Asks the person at the terminal: may this run, or what does the agent want to know. Spec: orchestrator.md, "Approvals"."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from skales.cli.terminal import aside, paint, warn
+from skales.core.approval import Approval, AskKind, Decision, Scope
+from skales.core.json import JsonObject, as_object, parse_json
+
+_CHOICES = "[y] yes  [n] no  [s] yes, for this conversation  [a] always  [e] edit  [i] no, and instead…"
+
+
+def ask_decision(approval: Approval) -> Decision:
+    """Put a question to the person and wait; Ctrl-C and end of input mean no."""
+    try:
+        return _ask_words(approval) if approval.kind is AskKind.QUESTION else _ask_permission(approval)
+    except (EOFError, KeyboardInterrupt):
+        print(file=sys.stderr)
+        return Decision(approved=False, by="cli")
+
+
+def read_line(prompt: str) -> str:
+    """One line from the person. Ctrl-C raises KeyboardInterrupt even while an event loop holds the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        return input()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _ask_permission(approval: Approval) -> Decision:
+    warn(f"\n{approval.action}")
+    aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
+    if approval.reason:
+        aside(f"  {approval.reason}")
+    if approval.covers:
+        aside(f"  always covers {approval.covers}")
+    while True:
+        answer = read_line(f"{paint(_CHOICES, 'bold', to=sys.stderr)} > ").strip().lower()
+        match answer:
+            case "y" | "yes":
+                return Decision(approved=True, by="cli")
+            case "n" | "no" | "":
+                return Decision(approved=False, by="cli")
+            case "s":
+                return Decision(approved=True, scope=Scope.SESSION, by="cli")
+            case "a":
+                return Decision(approved=True, scope=Scope.ALWAYS, by="cli")
+            case "e":
+                edited = _edit_arguments(approval.args)
+                if edited is not None:
+                    return Decision(approved=True, args=edited, by="cli")
+            case "i":
+                return Decision(approved=False, instead=read_line("Instead: ").strip(), by="cli")
+            case _:
+                aside("Answer with y, n, s, a, e or i.")
+
+
+def _ask_words(approval: Approval) -> Decision:
+    warn(f"\n{approval.action}")
+    for number, option in enumerate(approval.options, 1):
+        aside(f"  {number}. {option}")
+    answer = read_line("Answer: ").strip()
+    if answer.isdigit() and 1 <= int(answer) <= len(approval.options):
+        answer = approval.options[int(answer) - 1]
+    return Decision(approved=bool(answer), instead=answer, by="cli")
+
+
+def _edit_arguments(arguments: JsonObject) -> JsonObject | None:
+    """The arguments after the person's editor; None when they are not usable JSON."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    written = json.dumps(arguments, ensure_ascii=False, indent=2)
+    text = _edit_in(editor, written) if editor else read_line(f"Arguments as JSON, now {json.dumps(arguments, ensure_ascii=False)}: ")
+    try:
+        edited = parse_json(text)
+    except ValueError as error:
+        warn(f"This is not JSON: {error}")
+        return None
+    return as_object(edited) or None
+
+
+def _edit_in(editor: str, text: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arguments.json"
+        path.write_text(text, encoding="utf-8")
+        subprocess.run([*editor.split(), str(path)], check=False)  # noqa: S603 - the person's own editor
+        return path.read_text(encoding="utf-8")

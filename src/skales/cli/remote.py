@@ -1,0 +1,139 @@
+"""A running server over HTTP, with the local token that only this user can read."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any, Self, cast
+
+import httpx2
+
+from skales.core.approval import Decision
+from skales.core.errors import ConfigurationError, InputError, NotFoundError, SkalesError
+from skales.core.event_json import event_from_json
+from skales.core.events import NumberedEvent
+from skales.core.json import JsonObject, as_int, as_object, as_text
+from skales.data.instance import Instance
+
+# A server that is silent for longer is gone: it sends a comment line every 15 s.
+_SILENCE_S = 60.0
+
+
+class RemoteBackend:
+    """Speaks to `server.api.local` and the routes beside it."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._url = instance.url
+        self._client = httpx2.AsyncClient(
+            base_url=instance.url,
+            headers={"authorization": f"Bearer {instance.token}"},
+            timeout=httpx2.Timeout(_SILENCE_S, connect=5),
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        """Nothing is sent yet."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    @property
+    def is_remote(self) -> bool:
+        """The page can answer too."""
+        return True
+
+    async def report(self, name: str) -> JsonObject:
+        """`status`, `tools`, `model` or `sessions`."""
+        return await self._call("GET", f"/api/{name}")
+
+    async def session(self, session_id: str) -> JsonObject:
+        """One conversation."""
+        return await self._call("GET", "/api/sessions", params={"id": session_id})
+
+    async def delete_session(self, session_id: str) -> None:
+        """Move one conversation to the trash."""
+        await self._call("DELETE", "/api/sessions", params={"id": session_id})
+
+    async def switch_model(self, provider: str, model: str) -> None:
+        """Make a configured provider the active one."""
+        await self._call("PUT", "/api/model", json={"provider": provider, "model": model})
+
+    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
+        """Run a tool as the person."""
+        return await self._call("POST", f"/api/tools/{name}/run", json=arguments, timeout=None)
+
+    async def create_session(self) -> str:
+        """A new conversation's id."""
+        return as_text((await self._call("POST", "/api/sessions"))["id"])
+
+    async def send(self, session_id: str, text: str) -> int:
+        """Start a turn."""
+        answer = await self._call("POST", f"/api/sessions/{session_id}/messages", json={"message": text})
+        return as_int(answer["after"])
+
+    async def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
+        """Events up to the turn's end."""
+        try:
+            async with self._client.stream(
+                "GET", f"/api/sessions/{session_id}/events", params={"after": after}
+            ) as answer:
+                async for line in _lines(answer.aiter_bytes()):
+                    if line.startswith(b"data: "):
+                        frame = json.loads(line[6:])
+                        yield NumberedEvent(frame["number"], event_from_json(frame["event"]))
+        except httpx2.HTTPError as error:
+            raise self._lost(error) from error
+
+    async def stop(self, session_id: str) -> None:
+        """Stop the running turn."""
+        await self._call("POST", f"/api/sessions/{session_id}/stop")
+
+    async def decide(self, approval_id: str, decision: Decision) -> None:
+        """Answer a question."""
+        body: dict[str, Any] = {
+            "decision": "approve" if decision.approved else "reject",
+            "scope": decision.scope.value,
+            "instead": decision.instead,
+        }
+        if decision.args is not None:
+            body["args"] = decision.args
+        await self._call("POST", f"/api/approvals/{approval_id}", json=body)
+
+    async def _call(self, method: str, path: str, **options: Any) -> JsonObject:
+        try:
+            answer = await self._client.request(method, path, **options)
+        except httpx2.HTTPError as error:
+            raise self._lost(error) from error
+        try:
+            body = as_object(cast(JsonObject, answer.json()))
+        except ValueError as error:
+            raise ConfigurationError(
+                f"{self._url} answers, but not as Skales does", hint="Another program may use the port"
+            ) from error
+        if answer.is_success:
+            return body
+        raise _error(answer.status_code, as_text(body.get("error")) or "Unknown error", as_text(body.get("hint")))
+
+    def _lost(self, error: Exception) -> ConfigurationError:
+        return ConfigurationError(
+            f"The server at {self._url} does not answer ({type(error).__name__})", hint="Is it still running?"
+        )
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Split at LF only; the client's own line reader also splits at U+2028, which JSON may hold."""
+    rest = b""
+    async for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line
+
+
+def _error(status: int, message: str, hint: str) -> SkalesError:
+    match status:
+        case 404:
+            return NotFoundError(message, hint=hint)
+        case 400 | 409:
+            return InputError(message, hint=hint)
+        case _:
+            return SkalesError(message, hint=hint)

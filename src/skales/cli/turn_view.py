@@ -1,0 +1,125 @@
+"""One turn on the terminal: the answer on standard output, all else on standard error."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from skales.cli.terminal import aside, paint, warn
+from skales.core.events import (
+    AnswerSaved,
+    ApprovalRequested,
+    ApprovalResolved,
+    MessageQueued,
+    Notice,
+    Progress,
+    ReasoningDelta,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
+from skales.core.json import JsonObject, JsonValue
+
+_BAR_WIDTH = 30
+
+
+@dataclass(slots=True)
+class TurnView:
+    """Shows events as they come and keeps what a script wants to know. `quiet` shows nothing."""
+
+    quiet: bool = False
+    text: list[str] = field(default_factory=list)
+    calls: list[JsonValue] = field(default_factory=list)
+    end: TurnEnded | None = None
+    _mid_line: bool = False
+    _bar_shown: bool = False
+
+    def show(self, event: TurnEvent) -> None:
+        """Render one event."""
+        if not isinstance(event, Progress):
+            self._clear_bar()
+        match event:
+            case TextDelta(text):
+                self._write(text)
+            case AnswerSaved(text):
+                self.text.append(text)
+                self._end_line()
+            case ToolStarted(_, action):
+                self._say(f"→ {action}")
+            case ToolFinished(call, result):
+                self.calls.append({"tool": call.name, "args": call.arguments, "ok": not result.is_error})
+                self._say(f"{'✗' if result.is_error else '✓'} {result.summary or result.text[:200]}")
+            case Notice(level, text):
+                self._say(text, important=level == "warning")
+            case Progress():
+                self._show_bar(event)
+            case MessageQueued(text):
+                self._say(f"Queued: {text}")
+            case TurnEnded():
+                self._show_end(event)
+            case TurnStarted() | ReasoningDelta() | ApprovalRequested() | ApprovalResolved():
+                return
+            case _:
+                assert_never(event)
+
+    def as_json(self, session_id: str) -> JsonObject:
+        """What `--json` prints."""
+        assert self.end is not None, "the turn is over"
+        usage = self.end.usage
+        return {
+            "sessionId": session_id,
+            "text": "\n\n".join(part for part in self.text if part),
+            "toolCalls": self.calls,
+            "end": self.end.end.value,
+            "error": self.end.error or None,
+            "usage": {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens},
+            "durationMs": self.end.duration_ms,
+        }
+
+    def _write(self, text: str) -> None:
+        if self.quiet or not text:
+            return
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        self._mid_line = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._mid_line:
+            print(flush=True)
+            self._mid_line = False
+
+    def _say(self, text: str, *, important: bool = False) -> None:
+        if self.quiet:
+            return
+        self._end_line()
+        (warn if important else aside)(text)
+
+    def _show_end(self, event: TurnEnded) -> None:
+        self.end = event
+        self._end_line()
+        if event.end is TurnEnd.STOPPED:
+            self._say("Stopped; what was written is kept.")
+        if event.error and not self.quiet:
+            print(paint(f"Error: {event.error}", "red", to=sys.stderr), file=sys.stderr)
+            if event.hint:
+                aside(f"  {event.hint}")
+
+    def _show_bar(self, event: Progress) -> None:
+        if self.quiet or not sys.stderr.isatty():
+            return
+        self._end_line()
+        share = event.done / event.total if event.total else 0
+        filled = int(share * _BAR_WIDTH)
+        amount = f"{event.done / 1e6:.1f} of {event.total / 1e6:.1f} MB" if event.unit == "bytes" else f"{event.done}/{event.total}"
+        bar = f"{event.label} [{'█' * filled}{'·' * (_BAR_WIDTH - filled)}] {amount}"
+        sys.stderr.write(f"\r\033[K{bar}")
+        sys.stderr.flush()
+        self._bar_shown = True
+
+    def _clear_bar(self) -> None:
+        if self._bar_shown:
+            sys.stderr.write("\r\033[K")
+            self._bar_shown = False

@@ -1,0 +1,319 @@
+"""A session as its file spells it and as the program sees it; pure, no disk.
+
+What a file says survives: unknown keys go to `extra`, and so does the raw form of a known key that we would write
+differently (a list for one text, `null` for none); it is written back as long as it still means what the message says.
+Spec: data-directory.md, "sessions/<id>.json".
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from skales.core.ids import SessionId
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
+from skales.core.message import ContentPart, ImagePart, Message, Role, TextPart, Usage
+from skales.core.tool import ToolCall
+
+_TITLE_CHARACTERS = 60
+_LATEST_MS = 8_640_000_000_000_000  # the last moment a JavaScript date can hold
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OWN_ID = re.compile(r"session_([0-9]{12,14})")
+_DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
+_ROLES = {role.value: role for role in Role}
+_SESSION_KEYS = {"id", "title", "provider", "model", "agentId", "createdAt", "updatedAt", "messages", "queued"}
+
+# Which field of a Message a key of the file fills. Other programs write `reasoning` for `reasoning_content`.
+_REASONING, _OTHER_REASONING = "reasoning_content", "reasoning"
+_FIELDS = {
+    "role": "role",
+    "content": "content",
+    "timestamp": "timestamp_ms",
+    "tool_calls": "tool_calls",
+    "tool_call_id": "tool_call_id",
+    "name": "name",
+    "is_error": "is_error",
+    _REASONING: "reasoning",
+    _OTHER_REASONING: "reasoning",
+    "provider": "provider",
+    "model": "model",
+    "incomplete": "incomplete",
+    "usage": "usage",
+    "duration_ms": "duration_ms",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One conversation. `messages` leaves out entries of the file that are no messages; the file keeps them.
+
+    `queued` are texts the person sent while a turn ran. `extra` holds keys of the file that we do not know.
+    """
+
+    id: SessionId
+    title: str
+    provider: str
+    model: str
+    agent_id: str
+    created_ms: int
+    updated_ms: int
+    messages: tuple[Message, ...] = ()
+    queued: tuple[str, ...] = ()
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def check_session(raw: JsonObject) -> None:
+    """Raises ValueError with the reason when an object cannot be a session."""
+    if not isinstance(raw.get("messages", []), (list, type(None))):
+        raise ValueError("`messages` is not a list")  # noqa: TRY004 - the document's reader expects ValueError
+
+
+def decode_session(session_id: SessionId, raw: JsonObject, *, mtime_ms: int) -> Session:
+    """The session of a file. Missing times come from the messages, then from the id, then from the file's own."""
+    messages = decode_messages(raw.get("messages"))
+    times = [message.timestamp_ms for message in messages if message.timestamp_ms]
+    own = _OWN_ID.fullmatch(session_id)
+    title = as_text(raw.get("title"))
+    return Session(
+        id=session_id,
+        title=title if title.strip() else default_title(messages),
+        provider=as_text(raw.get("provider")),
+        model=as_text(raw.get("model")),
+        agent_id=as_text(raw.get("agentId")),
+        created_ms=read_moment(raw.get("createdAt")) or (times[0] if times else int(own.group(1)) if own else mtime_ms),
+        updated_ms=read_moment(raw.get("updatedAt")) or (times[-1] if times else mtime_ms),
+        messages=messages,
+        queued=tuple(text for text in as_list(raw.get("queued")) if isinstance(text, str)),
+        extra={key: value for key, value in raw.items() if key not in _SESSION_KEYS},
+    )
+
+
+def encode_new_session(session: Session) -> dict[str, JsonValue]:
+    """The first content of a session's file; `agentId` and `queued` only when there is something to say."""
+    raw: dict[str, JsonValue] = {
+        "id": session.id,
+        "title": session.title,
+        "provider": session.provider,
+        "model": session.model,
+        "createdAt": session.created_ms,
+        "updatedAt": session.updated_ms,
+        "messages": [encode_message(message) for message in session.messages],
+    }
+    if session.agent_id:
+        raw["agentId"] = session.agent_id
+    if session.queued:
+        raw["queued"] = list(session.queued)
+    return raw | dict(session.extra)
+
+
+def decode_messages(raw: JsonValue) -> tuple[Message, ...]:
+    """The entries that are messages, in order; anything else in the list is passed over."""
+    return tuple(message for entry in as_list(raw) if (message := decode_message(entry)) is not None)
+
+
+def decode_message(raw: JsonValue) -> Message | None:
+    """One entry of `messages`, None when it is no object or its role is not one of ours."""
+    entry = as_object(raw)
+    role = _ROLES.get(as_text(entry.get("role")))
+    if role is None:
+        return None
+    message = _read(role, entry)
+    ours = _write(message)
+    two_reasonings = _REASONING in entry and _OTHER_REASONING in entry
+    extra = {
+        key: value
+        for key, value in entry.items()
+        if key not in ours or not _is_same(ours[key], value) or (key == _REASONING and two_reasonings)
+    }
+    return replace(message, extra=extra) if extra else message
+
+
+def encode_message(message: Message) -> dict[str, JsonValue]:
+    """One entry of `messages`, with everything `decode_message` put into `extra`."""
+    written = _write(message)
+    kept = _read(message.role, message.extra)
+    if _OTHER_REASONING in message.extra and _REASONING not in message.extra and kept.reasoning == message.reasoning:
+        written.pop(_REASONING, None)
+    two_reasonings = _REASONING in message.extra
+    for key, value in message.extra.items():
+        name = _FIELDS.get(key)
+        unknown = name is None or (key == _OTHER_REASONING and two_reasonings)
+        if unknown or getattr(kept, str(name)) == getattr(message, str(name)):
+            written[key] = value
+    return written
+
+
+def default_title(messages: Sequence[Message]) -> str:
+    """The first line of the first thing the user wrote, at most 60 characters, cut at a word."""
+    for message in messages:
+        if message.role is Role.USER and message.text.strip():
+            line = " ".join(message.text.strip().splitlines()[0].split())
+            if len(line) <= _TITLE_CHARACTERS:
+                return line
+            head = line[:_TITLE_CHARACTERS]
+            whole_words = head.rpartition(" ")[0] or head[:-1]
+            return whole_words.rstrip(" ,;:.-") + "…"
+    return ""
+
+
+def read_moment(raw: JsonValue) -> int:
+    """Milliseconds since 1970 of a number, digits, or an ISO 8601 text; 0 when unclear. Without a zone it is UTC."""
+    if isinstance(raw, str) and not raw.isdecimal():
+        try:
+            moment = datetime.fromisoformat(raw)
+            value = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)
+        except (ValueError, OverflowError):
+            return 0
+    else:
+        value = _read_count(int(raw) if isinstance(raw, str) and len(raw) < len(str(_LATEST_MS)) else raw)
+    return value if 0 < value <= _LATEST_MS else 0
+
+
+def _read(role: Role, entry: JsonObject) -> Message:
+    return Message(
+        role=role,
+        content=_read_content(entry.get("content")),
+        timestamp_ms=read_moment(entry.get("timestamp")),
+        tool_calls=tuple(call for raw in as_list(entry.get("tool_calls")) if (call := _read_call(raw)) is not None),
+        tool_call_id=as_text(entry.get("tool_call_id")),
+        name=as_text(entry.get("name")),
+        is_error=entry.get("is_error") is True,
+        reasoning=as_text(entry.get(_REASONING)) or as_text(entry.get(_OTHER_REASONING)),
+        provider=as_text(entry.get("provider")),
+        model=as_text(entry.get("model")),
+        incomplete=as_text(entry.get("incomplete")),
+        usage=_read_usage(entry.get("usage")),
+        duration_ms=_read_count(entry.get("duration_ms")),
+    )
+
+
+def _write(message: Message) -> dict[str, JsonValue]:
+    """The fields as we spell them, without `extra`; `content` always, others only when they say something."""
+    fields: dict[str, JsonValue] = {
+        "timestamp": message.timestamp_ms,
+        "tool_calls": [_write_call(call) for call in message.tool_calls],
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+        "is_error": message.is_error,
+        _REASONING: message.reasoning,
+        "provider": message.provider,
+        "model": message.model,
+        "incomplete": message.incomplete,
+        "usage": _write_usage(message.usage),
+        "duration_ms": message.duration_ms,
+    }
+    said = {key: value for key, value in fields.items() if value}
+    return {"role": message.role.value, "content": _write_content(message.content)} | said
+
+
+def _is_same(ours: JsonValue, theirs: JsonValue) -> bool:
+    """Equal also in type and order of keys, so that nothing is respelled: 1 is not true, 1.0 is not 1."""
+    if ours is theirs:
+        return True
+    return type(ours) is type(theirs) and repr(ours) == repr(theirs)
+
+
+def _read_content(raw: JsonValue) -> tuple[ContentPart, ...]:
+    if isinstance(raw, str):
+        return (TextPart(raw),) if raw else ()
+    return tuple(part for entry in as_list(raw) if (part := _read_part(entry)) is not None)
+
+
+def _read_part(raw: JsonValue) -> ContentPart | None:
+    """Our parts, and the picture and text parts of the OpenAI and Anthropic wire formats, which tools paste in."""
+    entry = as_object(raw)
+    match entry.get("type"):
+        case "text" if text := as_text(entry.get("text")):
+            return TextPart(text)
+        case "image":
+            source = as_object(entry.get("source")) or entry
+            media_type, data = as_text(source.get("media_type")), as_text(source.get("data"))
+            return ImagePart(media_type, data, as_text(entry.get("name"))) if media_type and data else None
+        case "image_url":
+            address = as_text(as_object(entry.get("image_url")).get("url"))
+            inline = _DATA_URL.fullmatch(address)
+            return ImagePart(inline.group(1), inline.group(2)) if inline else None
+        case _:
+            return None
+
+
+def _write_content(content: tuple[ContentPart, ...]) -> JsonValue:
+    match content:
+        case ():
+            return ""
+        case (TextPart(text),):
+            return text
+        case _:
+            return [_write_part(part) for part in content]
+
+
+def _write_part(part: ContentPart) -> JsonObject:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "text": text}
+        case ImagePart(media_type, data, name):
+            named = {"name": name} if name else {}
+            return {"type": "image", "media_type": media_type, "data": data} | named
+
+
+def _read_call(raw: JsonValue) -> ToolCall | None:
+    entry = as_object(raw)
+    function = as_object(entry.get("function"))
+    name = as_text(function.get("name"))
+    if not name:
+        return None
+    arguments = function.get("arguments")
+    if isinstance(arguments, Mapping):
+        return ToolCall(as_text(entry.get("id")), name, arguments)
+    text = as_text(arguments)
+    found, problem = _read_arguments(text)
+    return ToolCall(as_text(entry.get("id")), name, found, problem, text)
+
+
+def _write_call(call: ToolCall) -> JsonObject:
+    """The model's own spelling where it says the same: an unchanged history keeps the provider's prompt cache warm."""
+    faithful = call.raw and (call.problem or _read_arguments(call.raw) == (call.arguments, ""))
+    text = call.raw if faithful else json.dumps(call.arguments, ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": text}}
+
+
+def _read_arguments(text: str) -> tuple[JsonObject, str]:
+    """Arguments, and what is wrong with them in words for the model."""
+    if not text.strip():
+        return {}, ""
+    try:
+        value = parse_json(text)
+    except ValueError as error:
+        return {}, f"The arguments are not valid JSON: {error}"
+    return (value, "") if isinstance(value, Mapping) else ({}, "The arguments are not a JSON object")
+
+
+def _read_usage(raw: JsonValue) -> Usage | None:
+    if not isinstance(raw, Mapping):
+        return None
+    return Usage(*(_read_count(raw.get(key)) for key in ("input_tokens", "output_tokens", "cached_tokens")))
+
+
+def _write_usage(usage: Usage | None) -> JsonValue:
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }
+
+
+def _read_count(raw: JsonValue) -> int:
+    """A whole number; 0 for anything else, `1e999` and `NaN` included."""
+    match raw:
+        case bool():
+            return 0
+        case int():
+            return raw
+        case float() if math.isfinite(raw):
+            return int(raw)
+        case _:
+            return 0

@@ -1,0 +1,302 @@
+"""settings.json: what the person chose, read forgivingly and written strictly.
+
+A key of the wrong type costs itself alone: it counts as its default, is reported, and stays in the file. A change is
+checked as a whole before anything is written. Spec: data-directory.md, "settings.json".
+"""
+
+import copy
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
+from skales.core.ids import is_safe_id
+from skales.core.json import JsonValue
+from skales.core.tool import SafetyMode
+from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
+from skales.data.endpoints import parse_api_key, parse_base_url
+from skales.data.paths import DataDirectory
+from skales.data.quarantine import Quarantine
+from skales.data.records import update_or_start_over
+from skales.data.setting_names import read_setting, write_setting
+
+RawSettings = dict[str, JsonValue]
+Place = tuple[str | int, ...]
+
+# What a value must be, by the kind of pydantic's complaint.
+_WANTED = {
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of sensible size",
+    "int_from_float": "a whole number",
+    "finite_number": "a whole number",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+}
+
+
+class FileAccessMode(StrEnum):
+    """Where file tools may go. Spec: security.md, "File access"."""
+
+    WORKSPACE_ONLY = "workspace_only"
+    CUSTOM = "custom"
+    UNRESTRICTED = "unrestricted"
+
+
+def _spell(name: str) -> str:
+    """The name as it stands in the file: `approval_timeout_s` is `approvalTimeoutSeconds` there."""
+    return to_camel(re.sub(r"_s$", "_seconds", name))
+
+
+def _from_to(low: int, high: int) -> AfterValidator:
+    def check(value: int) -> int:
+        if not low <= value <= high:
+            raise PydanticCustomError(
+                "range", "must be a whole number from {low} to {high}", {"low": low, "high": high}
+            )
+        return value
+
+    return AfterValidator(check)
+
+
+def _parsed_by(parse: Callable[[str], str]) -> AfterValidator:
+    def check(value: str) -> str:
+        try:
+            return parse(value)
+        except InputError as error:
+            reason = {"reason": f"{error.message[0].lower()}{error.message[1:]}", "hint": error.hint}
+            raise PydanticCustomError("refused", "cannot be used: {reason}", reason) from error
+
+    return AfterValidator(check)
+
+
+class _FilePart(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, alias_generator=_spell)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        # Keys we do not know may hold secrets of other programs.
+        return [(name, value) for name, value in super().__repr_args__() if name in type(self).model_fields]
+
+
+class ProviderSettings(_FilePart):
+    """One model endpoint. Empty texts mean the catalogue's own; `context_tokens` 0 means unknown."""
+
+    enabled: bool = True
+    api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)
+    base_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+    model: str = ""
+    context_tokens: Annotated[int, _from_to(0, 100_000_000)] = 0
+
+
+class Settings(_FilePart):
+    """All settings as they count now. Shared between readers; nobody changes it."""
+
+    active_provider: str = "skales_local"
+    providers: dict[str, ProviderSettings] = {}
+    system_prompt: str = ""
+    locale: str = "en"
+    theme: str = "system"
+    safety_mode: SafetyMode = SafetyMode.SAFE
+    file_access_mode: FileAccessMode = FileAccessMode.WORKSPACE_ONLY
+    allowed_folders: list[str] = []
+    blocked_folders: list[str] = []
+    allow_loopback: bool = False
+    approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
+    inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
+    local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
+    addons: dict[str, bool] = {}
+
+    def provider(self, provider_id: str) -> ProviderSettings:
+        """What is set for a provider; all defaults when the file does not name it."""
+        return self.providers.get(provider_id, ProviderSettings())
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFault:
+    """A value of the file that does not count. `reason` goes on from the name: `must be true or false`."""
+
+    place: Place
+    reason: str
+    hint: str = ""
+
+    @property
+    def name(self) -> str:
+        """The dotted name: `providers.openai.model`."""
+        return ".".join(map(str, self.place))
+
+    def __str__(self) -> str:
+        """Name and reason as one sentence without a period."""
+        return f"{self.name!r} {self.reason}"
+
+
+def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]]:
+    """The settings an object of the file means, and what of it does not count. Null means the default."""
+    value = copy.deepcopy(raw)
+    faults: list[SettingFault] = []
+    while True:
+        try:
+            return Settings.model_validate(value, by_alias=True, by_name=False), tuple(faults)
+        except ValidationError as error:
+            # From the back, so that places in lists stay right while earlier ones go.
+            for detail in reversed(error.errors(include_url=False, include_input=False)):
+                if _value_at(value, detail["loc"]) is not None:
+                    faults.append(_fault(detail))
+                _drop(value, _cost(detail["loc"]))
+
+
+class SettingsStore:
+    """Reads and changes the file; a person may edit it at any time. Thread-safe."""
+
+    def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
+        self._path = directory.settings
+        self._quarantine = quarantine
+        self._cached: tuple[Stamp, Settings, tuple[SettingFault, ...]] | None = None
+
+    def load(self) -> Settings:
+        """What counts now. A missing or broken file means all defaults, and a broken one is set aside.
+
+        Raises StorageError when the file is there and cannot be read.
+        """
+        return self._read()[0]
+
+    def faults(self) -> tuple[SettingFault, ...]:
+        """Values of the file that do not count; the quarantine's notices name them too."""
+        return self._read()[1]
+
+    def update(self, change: Callable[[RawSettings], None]) -> Settings:
+        """Alter the raw object in place; keys that nobody here knows survive.
+
+        Raises InputError that names the key and what it may be; nothing is written then. Faults that the file
+        had before do not stand in the way.
+        """
+
+        def change_checked(raw: RawSettings) -> None:
+            before = copy.deepcopy(raw)
+            change(raw)
+            _refuse_new_faults(before, raw)
+
+        update_or_start_over(self._path, self._quarantine, change_checked, missing={})
+        return self.load()
+
+    def set_provider(
+        self,
+        provider_id: str,
+        *,
+        base_url: str | None = None,
+        model: str | None = None,
+        api_key: str | None = None,
+        activate: bool = False,
+    ) -> Settings:
+        """Change what is given, in an entry that is made when missing; an empty key removes the stored one.
+
+        `activate` makes it the provider that answers, and switches it on. Raises InputError.
+        """
+        if not is_safe_id(provider_id):
+            raise InputError(f"{provider_id!r} cannot name a provider", hint="Use letters, digits, _ and -")
+        wanted: RawSettings = {
+            **({} if base_url is None else {"baseUrl": parse_base_url(base_url)}),
+            **({} if model is None else {"model": model.strip()}),
+            **({} if api_key is None else {"apiKey": parse_api_key(api_key)}),
+            **({"enabled": True} if activate else {}),
+        }
+
+        def change(raw: RawSettings) -> None:
+            _open(_open(raw, "providers"), provider_id).update(wanted)
+            if activate:
+                raw["activeProvider"] = provider_id
+
+        return self.update(change)
+
+    def get_value(self, name: str) -> JsonValue:
+        """What counts under a dotted name of the file, such as `providers.openai.model`; secrets are masked.
+
+        Raises NotFoundError that suggests the nearest name.
+        """
+        return read_setting(self.load(), name)
+
+    def set_value(self, name: str, text: str) -> Settings:
+        """Set a dotted name from text, read as the type of the key. Raises InputError."""
+        return self.update(lambda raw: write_setting(Settings, raw, name, text))
+
+    def _read(self) -> tuple[Settings, tuple[SettingFault, ...]]:
+        with storage_errors(self._path, "read"):
+            stamp = stamp_of(self._path)
+        cached = self._cached
+        if cached is None or cached[0] != stamp:
+            try:
+                raw, stamp = read_stamped(self._path, self._quarantine)
+            except (NotFoundError, BrokenDocumentError):
+                raw = {}
+            settings, faults = parse_settings(raw)
+            if faults:
+                self._quarantine.report(self._path, "; ".join(map(str, faults)))
+            cached = self._cached = (stamp, settings, faults)
+        return cached[1], cached[2]
+
+
+def _fault(detail: ErrorDetails) -> SettingFault:
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "enum":
+            reason = f"must be {context['expected']}"
+        case "range" | "refused":
+            reason = detail["msg"]
+        case kind:
+            reason = f"must be {_WANTED[kind]}"
+    return SettingFault(detail["loc"], reason, str(context.get("hint", "")))
+
+
+def _cost(place: Place) -> Place:
+    """What goes with a faulty value: itself, or the whole provider, whose key must not reach another address."""
+    match place:
+        case ("providers", provider_id, "baseUrl"):
+            return ("providers", provider_id)
+        case _:
+            return place
+
+
+def _value_at(value: object, place: Place) -> object:
+    """What stands there, None when nothing does."""
+    for step in place:
+        match value, step:
+            case dict(), str():
+                value = cast("dict[str, object]", value).get(step)
+            case list(), int() if step < len(cast("list[object]", value)):
+                value = cast("list[object]", value)[step]
+            case _:
+                return None
+    return value
+
+
+def _drop(value: RawSettings, place: Place) -> None:
+    match _value_at(value, place[:-1]), place[-1]:
+        case dict() as parent, last:
+            cast("dict[str | int, object]", parent).pop(last, None)
+        case list() as parent, int(last):
+            del cast("list[object]", parent)[last]
+        case _:
+            pass  # went with something bigger
+
+
+def _refuse_new_faults(before: RawSettings, after: RawSettings) -> None:
+    for fault in parse_settings(after)[1]:
+        if _value_at(before, fault.place) != _value_at(after, fault.place):
+            raise InputError(str(fault), hint=fault.hint, code="bad_setting")
+
+
+def _open(parent: RawSettings, name: str) -> RawSettings:
+    """The object under a name, made when missing; one that is no object is somebody's, and left alone."""
+    child = parent.setdefault(name, {})
+    if not isinstance(child, dict):
+        raise ConflictError(f"{name!r} in settings.json is not an object", hint="Correct or remove it in the file")
+    return cast(RawSettings, child)

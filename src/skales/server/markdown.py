@@ -1,0 +1,216 @@
+"""Model output as HTML that cannot act: markdown in, an allow-listed fragment out.
+
+Spec: ui-surfaces.md, "Chat rendering".
+
+Raw HTML in the text is dropped, its words stay; pictures from elsewhere become links that name their host; links open
+outside the page. The parser's output passes nh3 once more, and the page's Content-Security-Policy stands behind both.
+Not for text of people or tools: that is shown as it is.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+from skales.server.highlight import highlight_code
+
+_LINK_SCHEMES = frozenset({"http", "https", "mailto"})
+_INLINE_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+", re.ASCII)
+# Markup without attributes that models use inside prose and tables.
+_PLAIN_TAG = re.compile(r"</?(?:kbd|mark|sub|sup)>|<br ?/?>", re.IGNORECASE)
+_SILENT_TAGS = {"script", "style", "title", "textarea", "template", "noscript", "iframe", "svg", "math"}
+# Answers sit below the page's h1 and the h2 of each message.
+_FIRST_RANK = 3
+
+_TAGS = {
+    "a", "blockquote", "br", "button", "code", "del", "div", "em", "figcaption", "figure", "h3", "h4", "h5", "h6", "hr",
+    "img", "kbd", "li", "mark", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th",
+    "thead", "tr", "ul",
+}  # fmt: skip
+_CLASSED = ("a", "button", "code", "div", "figure", "h3", "h4", "h5", "h6", "li", "span", "td", "th", "ul")
+_ATTRIBUTES = {tag: {"class"} for tag in _CLASSED} | {
+    "a": {"class", "href", "target"},
+    "div": {"class", "tabindex"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    "pre": {"tabindex"},
+    "span": {"class", "role", "aria-label"},
+    "button": {"class"},
+}
+
+# Names a browser could act on if another program put our text into a page unescaped.
+_ADDRESS_LIKE = re.compile(r"\b(javascript|vbscript|data):", re.IGNORECASE)
+_LIVELY_TEXT = re.compile(r"(\bjavascript|\bvbscript|\bdata(?=:text))(:)|(\son[a-z]{3,})(=)", re.IGNORECASE)
+_TAG_OR_TEXT = re.compile(r"<[^>]*>|[^<]+")
+
+
+@lru_cache(maxsize=512)
+def render_markdown(text: str) -> str:
+    """A whole message, or one finished block of it, as an HTML fragment that is safe to insert."""
+    return _defuse_text(_cleaner().clean(str(_parser().render(text))))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True, "tasklists": True, "breaks": True}, renderer_cls=_Renderer)
+    parser.enable(["table", "strikethrough"])
+    parser.use(gfm_autolink_plugin)
+    # Refusing here would leave the address standing in the text; the renderer refuses instead and keeps the words.
+    parser.validateLink = lambda _url: True  # type: ignore[method-assign]
+    return parser
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        attribute_filter=_filter_attribute,
+        clean_content_tags={"script", "style"},
+        link_rel="noopener noreferrer nofollow",
+        tag_attribute_values={"button": {"type": {"button"}}},
+        url_schemes=_LINK_SCHEMES | {"data"},
+        url_relative="deny",
+    )
+
+
+def _filter_attribute(tag: str, name: str, value: str) -> str | None:
+    """`data:` passes for pictures inside the text only; every other address needs a link scheme."""
+    if (tag, name) == ("img", "src"):
+        return value if _INLINE_PICTURE.fullmatch(value) else None
+    if name == "href":
+        return value if _is_link(value) else None
+    return value
+
+
+def _is_link(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme.lower() in _LINK_SCHEMES and (parts.scheme.lower() == "mailto" or bool(parts.hostname))
+
+
+def _defuse_text(html: str) -> str:
+    """Spell the telling sign of script-like words in text as a character reference: same look, nothing to act on."""
+    if not _LIVELY_TEXT.search(html):
+        return html
+    return _TAG_OR_TEXT.sub(_defuse_piece, html)
+
+
+def _defuse_piece(piece: re.Match[str]) -> str:
+    text = piece[0]
+    return text if text.startswith("<") else _LIVELY_TEXT.sub(_defuse_sign, text)
+
+
+def _defuse_sign(found: re.Match[str]) -> str:
+    return f"{found[1]}&#58;" if found[2] else f"{found[3]}&#61;"
+
+
+def words_of_html(html: str) -> str:
+    """What a reader would see of raw HTML: its text without tags, without the content of scripts and styles."""
+    return nh3.clean(html, tags=set(), clean_content_tags=_SILENT_TAGS).strip()
+
+
+class _Renderer(RendererHTML):
+    """Markdown-it's renderer, with our answer wherever the text could reach outside itself."""
+
+    def render(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
+        env["links"] = []
+        levels = sorted({token.tag for token in tokens if token.type == "heading_open"})
+        env["ranks"] = {level: f"h{min(_FIRST_RANK + place, 6)}" for place, level in enumerate(levels)}
+        return super().render(tokens, options, env)
+
+    def html_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        tag = tokens[idx].content
+        return tag.lower() if _PLAIN_TAG.fullmatch(tag) else ""
+
+    def html_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        words = words_of_html(tokens[idx].content)
+        return f"<p>{words}</p>\n" if words else ""
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
+        level = tokens[idx].tag
+        return f'<{env["ranks"].get(level, "h6")} class="level-{level[1:]}">'
+
+    def heading_close(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
+        return f"</{env['ranks'].get(tokens[idx].tag, 'h6')}>\n"
+
+    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
+        address = str(tokens[idx].attrGet("href") or "")
+        allowed = _is_link(address)
+        env["links"].append(allowed)
+        return _open_link(address) if allowed else ""
+
+    def link_close(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType) -> str:
+        return "</a>" if env["links"] and env["links"].pop() else ""
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        alt = self.renderInlineAsText(token.children or [], options, env)
+        address = str(token.attrGet("src") or "")
+        if _INLINE_PICTURE.fullmatch(address):
+            return f'<img src="{address}" alt="{escape(alt)}">'
+        if not _is_link(address) or any(env["links"]):
+            return escape(alt)
+        host = urlsplit(address).hostname or ""
+        shown = f'{escape(alt) or "Picture"} <span class="host">{escape(host)}</span>'
+        return f"{_open_link(address, 'picture')}{shown}</a>"
+
+    def fence(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        token = tokens[idx]
+        return render_code(token.content, token.info.strip().partition(" ")[0])
+
+    def code_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return render_code(tokens[idx].content, "")
+
+    def table_open(self, *_rest: Any) -> str:
+        return '<div class="table-scroll" tabindex="0"><table>\n'
+
+    def table_close(self, *_rest: Any) -> str:
+        return "</table></div>\n"
+
+    def th_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return _open_cell(tokens[idx])
+
+    def td_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return _open_cell(tokens[idx])
+
+    def list_item_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        checked = tokens[idx].meta.get("checked")
+        if checked is None:
+            return "<li>"
+        state, words = ("task done", "Done") if checked else ("task", "To do")
+        return f'<li class="task-item"><span class="{state}" role="img" aria-label="{words}"></span>'
+
+
+def render_code(code: str, language: str) -> str:
+    """A code block with its language, a copy button and colours by class; the copy button needs `code.js`."""
+    name = escape(language) or "text"
+    head = f'<figcaption><span>{name}</span><button type="button" class="copy">Copy</button></figcaption>'
+    return (
+        f'<figure class="code">{head}<pre tabindex="0"><code>{highlight_code(code, language)}</code></pre></figure>\n'
+    )
+
+
+def _open_link(address: str, css_class: str = "") -> str:
+    """Script-like words inside a query stay what they were, percent-encoded."""
+    scheme, _, rest = address.partition(":")
+    inert = _ADDRESS_LIKE.sub(r"\1%3A", rest)
+    named = f' class="{css_class}"' if css_class else ""
+    return f'<a{named} href="{escape(f"{scheme}:{inert}")}" target="_blank">'
+
+
+def _open_cell(token: Token) -> str:
+    """Alignment as a class, since style attributes are forbidden."""
+    align = str(token.attrGet("style") or "").removeprefix("text-align:")
+    return f'<{token.tag} class="align-{align}">' if align in ("left", "center", "right") else f"<{token.tag}>"

@@ -1,0 +1,1 @@
+"""The `core` tools: questions to the person, past conversations, memories and background tasks."""

@@ -1,0 +1,1 @@
+"""The `file` tools: read, write, search and pack files the path rules allow."""

@@ -1,0 +1,106 @@
+"""All built-in tools behind the port the agent knows. Looks up and runs; whether a call may run is the gate's business.
+
+Nothing is read before the first question, and a tool's module is imported at its first call.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+
+from skales.core.errors import SkalesError, ToolError
+from skales.core.json import JsonObject
+from skales.core.ports import CallScope
+from skales.core.tool import ToolResult, ToolSpec
+from skales.tools.addons import is_addon_on
+from skales.tools.arguments import check_arguments
+from skales.tools.binding import bind_arguments
+from skales.tools.context import ToolContext
+from skales.tools.define import Returned
+from skales.tools.describe import describe_call
+from skales.tools.index import IndexEntry, load_index
+from skales.tools.schema import ToolFunction, as_tool_function
+
+_ALIASES = Path(__file__).with_name("aliases.toml")
+_SUMMARY_LIMIT = 200
+
+
+class BuiltinToolbox:
+    """The Toolbox of the tools in this package."""
+
+    def __init__(
+        self, context_factory: Callable[[CallScope], ToolContext], addons: Callable[[], Mapping[str, bool]]
+    ) -> None:
+        """Take what makes a call's surroundings, and the person's add-on switches as they are at each question."""
+        self._context_factory = context_factory
+        self._addons = addons
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """Every built-in tool in a stable order, switched off ones included."""
+        return [entry.spec for entry in self._entries.values()]
+
+    def is_enabled(self, name: str) -> bool:
+        """Whether the tool exists and its add-on is on."""
+        entry = self._entry(name)
+        return entry is not None and (not entry.spec.addon or is_addon_on(entry.spec.addon, self._addons()))
+
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of this name or alias."""
+        entry = self._entry(name)
+        return entry.spec if entry else None
+
+    def check_arguments(self, spec: ToolSpec, arguments: JsonObject) -> JsonObject:
+        """The arguments with harmless spellings made right. Raises InputError that names the fault."""
+        return check_arguments(spec, arguments)
+
+    def describe(self, spec: ToolSpec, arguments: JsonObject) -> str:
+        """What the call would do, in plain words and at most 200 characters."""
+        entry = self._entry(spec.name)
+        return describe_call(spec, entry.action if entry else "", arguments)
+
+    async def run(self, spec: ToolSpec, arguments: JsonObject, scope: CallScope) -> ToolResult:
+        """Run it. Raises ToolError for an expected failure; anything else is a fault of the tool."""
+        entry = self._entry(spec.name)
+        if entry is None:
+            raise ToolError(f"There is no tool {spec.name!r}", code="unknown_tool")
+        context = self._context_factory(scope)
+        function = _load_function(entry)
+        try:
+            checked = check_arguments(entry.spec, arguments)
+            returned = await function(context, **bind_arguments(function, checked, context.paths))
+        except ToolError:
+            raise
+        except SkalesError as error:
+            raise ToolError(error.message, hint=error.hint, code=error.code) from error
+        return _as_result(returned)
+
+    def _entry(self, name: str) -> IndexEntry | None:
+        return self._entries.get(name) or self._entries.get(self._aliases.get(name, ""))
+
+    @cached_property
+    def _entries(self) -> Mapping[str, IndexEntry]:
+        return {entry.spec.name: entry for entry in load_index()}
+
+    @cached_property
+    def _aliases(self) -> Mapping[str, str]:
+        return load_aliases()
+
+
+def load_aliases() -> Mapping[str, str]:
+    """Other name → tool name."""
+    return {name: str(target) for name, target in tomllib.loads(_ALIASES.read_text(encoding="utf-8")).items()}
+
+
+def _load_function(entry: IndexEntry) -> ToolFunction:
+    function = as_tool_function(getattr(import_module(entry.module), entry.function, None))
+    assert function is not None, f"{entry.module} has no tool {entry.function!r}; the index is stale"
+    return function
+
+
+def _as_result(returned: Returned) -> ToolResult:
+    result = ToolResult(text=returned) if isinstance(returned, str) else returned
+    summary = result.summary or next((line.strip() for line in result.text.splitlines() if line.strip()), "Done")
+    short = summary if len(summary) <= _SUMMARY_LIMIT else f"{summary[: _SUMMARY_LIMIT - 1]}…"
+    return replace(result, summary=short)

@@ -1,0 +1,1 @@
+"""The `system` tools: shell commands and facts about this computer."""

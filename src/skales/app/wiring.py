@@ -20,7 +20,7 @@ from skales.core.errors import NotFoundError
 from skales.core.events import TurnEvent
 from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
-from skales.core.ports import CallScope, Toolbox
+from skales.core.ports import CallScope, ModelChooser, Toolbox
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.approvals import ApprovalStore
 from skales.data.audit import AuditLog
@@ -110,8 +110,13 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
         lock.release()
 
 
-def build_app(directory: DataDirectory, lock: InstanceLock, clock: Clock, ids: IdSource) -> App:
-    """Wire the rooms. Nothing is read from the disk yet but the tool index."""
+def build_app(
+    directory: DataDirectory, lock: InstanceLock, clock: Clock, ids: IdSource, chooser: ModelChooser | None = None
+) -> App:
+    """Wire the rooms. Nothing is read from the disk yet but the tool index.
+
+    `chooser` stands in for the configured models, for tests and embedding programs.
+    """
     quarantine = Quarantine(directory.quarantine, clock)
     settings = SettingsStore(directory, quarantine)
     sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
@@ -170,7 +175,7 @@ def build_app(directory: DataDirectory, lock: InstanceLock, clock: Clock, ids: I
         TurnParts(
             directory=directory,
             sessions=sessions,
-            chooser=models,
+            chooser=chooser or models,
             context=context,
             gate=gate,
             toolbox=toolbox,

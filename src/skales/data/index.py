@@ -9,54 +9,28 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
 from skales.core.ids import SessionId, is_safe_id
-from skales.core.message import Message
 from skales.data.document import Stamp, read_stamped, storage_errors
 from skales.data.quarantine import Quarantine
 from skales.data.session_codec import Session, check_session, decode_session
 
 if TYPE_CHECKING:
-    import sqlite3  # loaded when the index is first used; start-up is a feature
+    import sqlite3  # at run time loaded when the index is first used
 
 Answer = TypeVar("Answer")
+_Entry = tuple[Session, Stamp]
 
-_SCHEMA_VERSION = 1
-_SCHEMA = (
-    """CREATE TABLE sessions (
-        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, mtime_ns INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
-        title TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent_id TEXT NOT NULL,
-        created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, message_count INTEGER NOT NULL)""",
-    "CREATE INDEX sessions_newest ON sessions (updated_ms DESC, id DESC)",
-    # One row per searchable text: a message by its position, the title at -1. `words` has the same rowids.
-    "CREATE TABLE texts (key INTEGER PRIMARY KEY, session INTEGER NOT NULL, position INTEGER NOT NULL)",
-    "CREATE INDEX texts_of_session ON texts (session, position)",
-    "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')",
-    f"PRAGMA user_version = {_SCHEMA_VERSION}",
-)
-_SUMMARY_COLUMNS = "id, title, provider, model, agent_id, created_ms, updated_ms, message_count"
-_TITLE_POSITION = -1
-_SNIPPET_TOKENS = 20
 _BATCH = 50  # sessions held in memory at once while the index is built
 _BUSY_TIMEOUT_S = 2.0
-_FILE_MODE = 0o600
-_FOLDER_MODE = 0o700
-
 # What a new file cures: no code (ours), SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB. Other codes mean that the place
 # is locked, full or read-only, where a new file would fail the same way.
 _CURED_BY_REBUILDING = (0, 1, 11, 26)
-
-# unicode61 takes a run of Chinese or Japanese for one word. An invisible separator after each sign makes every sign a
-# word, and what a person types becomes a phrase of them.
-_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
-_SEPARATOR = "\u200b"
-_PHRASE_OR_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
@@ -83,7 +57,7 @@ class SearchHit:
 
 
 class _IndexLostError(Exception):
-    """The database had to be given up; a fresh one is in place and empty."""
+    """The database had to be given up; the next one starts empty."""
 
 
 class Index:
@@ -101,8 +75,8 @@ class Index:
         self._rebuilt = False
         self._stamps: dict[str, Stamp] = {}  # the files as they were when their rows were written
         self._broken: dict[str, Stamp] = {}  # files that stay in place although they cannot be read
-        # Lock order: _refreshing, then _lock. Files are read under _refreshing only, so that nobody who holds a
-        # file's lock ever waits for somebody who wants it.
+        # Order: _refreshing before _lock. Files are read without _lock, so that whoever holds a file's lock and
+        # records a write never waits for somebody who wants that file.
         self._refreshing = threading.Lock()
         self._lock = threading.RLock()
 
@@ -118,27 +92,21 @@ class Index:
         return self._ask(lambda _: len(self._stamps))
 
     def page(self, limit: int, before: tuple[int, str] | None = None, query: str = "") -> list[SessionSummary]:
-        """Summaries, newest first: after the one with this `(updated_ms, id)`, only those in which the query occurs."""
-        conditions: list[str] = []
-        values: list[int | str] = []
-        if query.strip():
-            expression = match_expression(query)
-            if not expression:
-                return []
-            conditions.append("key IN (SELECT session FROM texts WHERE key IN (SELECT rowid FROM words WHERE words MATCH ?))")
-            values.append(expression)
-        if before is not None:
-            conditions.append("(updated_ms, id) < (?, ?)")
-            values.extend(before)
-        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-        sql = f"SELECT {_SUMMARY_COLUMNS} FROM sessions {where} ORDER BY updated_ms DESC, id DESC LIMIT ?"
-        rows = self._ask(lambda db: db.execute(sql, (*values, max(limit, 0))).fetchall())
+        """Summaries, newest first, after the one with this `(updated_ms, id)`; with a query only those that match."""
+        after = before or _AFTER_ALL
+        wanted = max(limit, 0)
+        if not query.strip():
+            rows = self._ask(lambda db: db.execute(_PAGE, (*after, wanted)).fetchall())
+        elif expression := match_expression(query):
+            rows = self._ask(lambda db: db.execute(_PAGE_MATCHING, (*after, expression, wanted)).fetchall())
+        else:
+            rows = []
         return [_summary(row) for row in rows]
 
     def search(self, query: str, limit: int) -> list[SearchHit]:
-        """The sessions that match best, one hit each, best first. Words are all required, the last may be unfinished."""
+        """The sessions that match best, one hit each, best first."""
         expression = match_expression(query)
-        return self._ask(lambda db: _search(db, expression, limit)) if expression else []
+        return self._ask(lambda db: _search(db, expression, limit)) if expression and limit > 0 else []
 
     def record(self, session: Session, stamp: Stamp, *, before: Stamp) -> None:
         """Take over what was just written, without reading the file.
@@ -155,7 +123,7 @@ class Index:
             self._run(lambda db: self._drop(db, [session_id]))
 
     def _ask(self, question: Callable[["sqlite3.Connection"], Answer]) -> Answer:
-        # Ends: a database is lost at most twice, then it is in memory and its failure a StorageError.
+        # Ends: a database is lost at most twice, then it is in memory, where its failure is a StorageError.
         while True:
             with contextlib.suppress(_IndexLostError):
                 self._refresh()
@@ -174,15 +142,13 @@ class Index:
     def _open(self) -> "sqlite3.Connection":
         if self._connection is None:
             self._connection = _connect(None if self._in_memory else self._path, self._busy_timeout_s)
-            _prepare(self._connection)
-            rows = self._connection.execute("SELECT id, mtime_ns, size_bytes FROM sessions")
-            self._stamps = {session_id: Stamp(mtime_ns, size_bytes) for session_id, mtime_ns, size_bytes in rows}
+            rows = self._connection.execute("SELECT id, stamp FROM sessions")
+            self._stamps = {session_id: _read_stamp(stamp) for session_id, stamp in rows}
         return self._connection
 
     def _give_up(self, error: "sqlite3.Error") -> None:
         """Close, then choose: a new file, or memory when a new file was tried or would not help."""
         self.close()
-        self._stamps = {}
         if self._in_memory:
             raise StorageError("The session index cannot be used", hint=str(error)) from error
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -192,9 +158,8 @@ class Index:
 
     def _refresh(self) -> None:
         with self._refreshing:
-            with self._lock:
-                if self._connection is not None and not self._in_memory and not self._path.exists():
-                    self.close()
+            if not self._in_memory and not self._path.exists():
+                self.close()
             known = self._run(lambda _: dict(self._stamps))
             found = self._scan(known)
             if found == known:
@@ -202,17 +167,93 @@ class Index:
             self._broken = {name: stamp for name, stamp in self._broken.items() if found.get(name) == stamp}
             changed = [name for name, stamp in found.items() if known.get(name) != stamp and name not in self._broken]
             for start in range(0, len(changed), _BATCH):
-                self._take_over(changed[start : start + _BATCH], known, found)
-            self._drop_unchanged(known.keys() - found.keys(), known)
+                self._take_over({name: found[name] for name in changed[start : start + _BATCH]}, known)
+            self._forget_all(known.keys() - found.keys(), known)
 
-    def _scan(self, known: dict[str, Stamp]) -> dict[str, Stamp]:
-        """Time and size of every session file: plain `*.json` files with a safe name, `.…` and `_…` left out."""
+    def _scan(self, known: Mapping[str, Stamp]) -> dict[str, Stamp]:
         found: dict[str, Stamp] = {}
-        with storage_errors(self._folder, "listed"), contextlib.suppress(FileNotFoundError), os.scandir(self._folder) as entries:
-            for entry in entries:
-                name = entry.name.removesuffix(".json")
-                if name != entry.name and (name in known or is_session_id(name)) and entry.is_file(follow_symlinks=False):
+        with storage_errors(self._folder, "listed"), contextlib.suppress(FileNotFoundError):
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    name = entry.name.removesuffix(".json")
+                    if name == entry.name or not (name in known or is_session_id(name)):
+                        continue
                     with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
-                        status = entry.stat(follow_symlinks=False)
-                        found[name] = Stamp(status.st_mtime_ns, status.st_size)
+                        if entry.is_file(follow_symlinks=False):
+                            status = entry.stat(follow_symlinks=False)
+                            found[name] = Stamp(status.st_mtime_ns, status.st_size)
         return found
+
+    def _take_over(self, files: Mapping[str, Stamp], known: Mapping[str, Stamp]) -> None:
+        entries = {name: self._read(name, stamp) for name, stamp in files.items()}
+        readable = [entry for entry in entries.values() if entry is not None]
+
+        def put(db: "sqlite3.Connection") -> None:
+            # What was recorded since `known` was taken is newer than what was read here.
+            current = [entry for entry in readable if self._stamps.get(entry[0].id) == known.get(entry[0].id)]
+            self._put(db, current, None)
+
+        self._run(put)
+        self._forget_all([name for name, entry in entries.items() if entry is None], known)
+
+    def _read(self, name: str, stamp: Stamp) -> _Entry | None:
+        path = self._folder / f"{name}.json"
+        try:
+            raw, stamp = read_stamped(path, self._quarantine, check=check_session)
+        except NotFoundError:
+            return None
+        except BrokenDocumentError:
+            self._broken[name] = stamp
+            return None
+        except StorageError as error:
+            self._quarantine.report(path, error.message)
+            return None
+        return decode_session(SessionId(name), raw, mtime_ms=stamp.mtime_ns // 1_000_000), stamp
+
+    def _forget_all(self, names: Collection[str], known: Mapping[str, Stamp]) -> None:
+        if names:
+            self._run(lambda db: self._drop(db, [name for name in names if self._stamps.get(name) == known.get(name)]))
+
+    def _put(self, db: "sqlite3.Connection", entries: Sequence[_Entry], before: Stamp | None) -> None:
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            for session, stamp in entries:
+                _put_session(db, session, stamp, before)
+        self._stamps.update({session.id: stamp for session, stamp in entries})
+
+    def _drop(self, db: "sqlite3.Connection", names: Sequence[str]) -> None:
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            for name in names:
+                for (key,) in db.execute("DELETE FROM sessions WHERE id = ? RETURNING key", (name,)).fetchall():
+                    _drop_texts(db, key, _TITLE_POSITION)
+        for name in names:
+            self._stamps.pop(name, None)
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a session's file may have this stem: safe as a name, and not `_…`, which marks bookkeeping."""
+    return is_safe_id(text) and not text.startswith("_")
+
+
+def _delete_database(path: Path) -> bool:
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _summary(row: tuple[str, str, str, str, str, int, int, int]) -> SessionSummary:
+    session_id, title, provider, model, agent_id, created_ms, updated_ms, message_count = row
+    return SessionSummary(
+        id=SessionId(session_id),
+        title=title,
+        provider=provider,
+        model=model,
+        agent_id=agent_id,
+        created_ms=created_ms,
+        updated_ms=updated_ms,
+        message_count=message_count,
+    )

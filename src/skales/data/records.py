@@ -57,7 +57,7 @@ class Folder(Generic[Thing]):
         self._lock = threading.Lock()
 
     def read(self) -> list[Thing]:
-        """All of them in the order of file names. One bad file costs itself alone; it is in the quarantine's notices."""
+        """All of them in the order of file names. A bad file costs itself alone and is in the quarantine's notices."""
         with self._lock:
             stamps = _list_files(self._path)
             self._known = {name: self._known[name] for name in stamps if name in self._known}

@@ -3,10 +3,11 @@
 Whether the value is allowed is the settings' own business.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import cast, get_args, get_origin
+from typing import TypeGuard, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -18,16 +19,17 @@ from skales.data.endpoints import mask_key
 _YES = ("true", "yes", "on", "1")
 _NO = ("false", "no", "off", "0")
 # Also keys that other programs keep in the same file: tavilyApiKey, replicate_api_token.
-_SECRET_NAME = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"(key|token|secret|password|authorization)$", re.IGNORECASE)
 
 
 def read_setting(settings: BaseModel, name: str) -> JsonValue:
     """The value under a dotted name, secrets masked. Raises NotFoundError that suggests the nearest name."""
     value: JsonValue = settings.model_dump(mode="json", by_alias=True)
-    for number, part in enumerate(name.split(".")):
+    parts = name.split(".")
+    for number, part in enumerate(parts):
         known = as_object(value)
         if part not in known:
-            raise _unknown(name, [".".join([*name.split(".")[:number], key]) for key in known])
+            raise _unknown(name, _names(None, known, parts[:number]))
         value = known[part]
     return _mask(name, value)
 
@@ -37,35 +39,40 @@ def write_setting(model: type[BaseModel], raw: dict[str, JsonValue], name: str, 
 
     A name must be one of the model's or be in the file already. Raises InputError.
     """
-    parts = name.split(".")
+    *above, last = name.split(".")
     parent: dict[str, JsonValue] = raw
     kind: object = model
-    for part in parts[:-1]:
-        kind = _kind_below(kind, part)
-        parent = _step(parent, part, known=kind is not None, name=name)
-    last = parts[-1]
-    kind = _kind_below(kind, last) or (_kind_of(parent[last]) if last in parent else None)
-    if kind is None:
-        raise _unknown(name, _names(model))
-    parent[last] = _parse(kind, text, name)
+    for number, part in enumerate(above):
+        below = _kind_below(kind, part)
+        if below is None and part not in parent:
+            raise _unknown(name, _names(kind, parent, above[:number]))
+        kind = below
+        parent = open_object(parent, part)
+    below = _kind_below(kind, last) or (_kind_of(parent[last]) if last in parent else None)
+    if below is None:
+        raise _unknown(name, _names(kind, parent, above))
+    parent[last] = _parse(below, text, name)
+
+
+def open_object(parent: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
+    """The object under a name, made when missing. Raises ConflictError for what is none: it is left alone."""
+    child = parent.setdefault(name, {})
+    if not isinstance(child, dict):
+        raise ConflictError(f"{name!r} in settings.json is not an object", hint="Correct or remove it in the file")
+    return child
 
 
 def _kind_below(kind: object, part: str) -> object:
     """The type under one more part of a name, None when the model knows nothing there."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+    if _is_model(kind):
         return next((field.annotation for field in kind.model_fields.values() if field.alias == part), None)
     if get_origin(kind) is dict and is_safe_id(part):
         return get_args(kind)[1]
     return None
 
 
-def _step(parent: dict[str, JsonValue], part: str, *, known: bool, name: str) -> dict[str, JsonValue]:
-    child = parent.setdefault(part, {}) if known else parent.get(part)
-    if child is None:
-        raise _unknown(name, list(parent))
-    if not isinstance(child, dict):
-        raise ConflictError(f"{part!r} in settings.json is not an object", hint="Correct or remove it in the file")
-    return cast("dict[str, JsonValue]", child)
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _kind_of(value: JsonValue) -> object:
@@ -80,12 +87,14 @@ def _kind_of(value: JsonValue) -> object:
 def _parse(kind: object, text: str, name: str) -> JsonValue:
     if kind is bool:
         return _parse_bool(text, name)
-    if kind is int or kind is float or kind is object:
-        return _parse_json(text, name, "a number" if kind is not object else "JSON")
+    if kind is int or kind is float:
+        return _parse_number(text, name)
+    if kind is object:
+        return _parse_json(text, name, "JSON")
     if get_origin(kind) is list:
         return _parse_list(text, name)
-    if get_origin(kind) is dict or (isinstance(kind, type) and issubclass(kind, BaseModel)):
-        raise InputError(f"{name!r} holds several settings", hint=f"Name one of them, such as {name}.<name>")
+    if get_origin(kind) is dict or _is_model(kind):
+        raise InputError(f"{name!r} holds several settings", hint=f"Name one of them: {name}.<name>")
     return text
 
 
@@ -94,6 +103,13 @@ def _parse_bool(text: str, name: str) -> bool:
     if word not in _YES + _NO:
         raise InputError(f"{name!r} must be true or false", code="bad_setting")
     return word in _YES
+
+
+def _parse_number(text: str, name: str) -> JsonValue:
+    number = _parse_json(text, name, "a number")
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
+        raise InputError(f"{name!r} must be a number", code="bad_setting")
+    return number
 
 
 def _parse_json(text: str, name: str, wanted: str) -> JsonValue:
@@ -122,11 +138,13 @@ def _mask(name: str, value: JsonValue) -> JsonValue:
             return value
 
 
-def _names(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+def _names(kind: object, parent: Mapping[str, JsonValue], above: list[str]) -> list[str]:
+    """The names that would have been possible below `above`."""
+    known = [field.alias or name for name, field in kind.model_fields.items()] if _is_model(kind) else []
+    return [".".join([*above, name]) for name in dict.fromkeys([*known, *parent])]
 
 
 def _unknown(name: str, known: list[str]) -> NotFoundError:
     near = get_close_matches(name, known, n=3)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(sorted(known))}" if known else ""
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(known)}" if known else ""
     return NotFoundError(f"There is no setting {name!r}", hint=hint, code="unknown_setting")

@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
+from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import is_safe_id
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
@@ -24,7 +32,7 @@ from skales.data.endpoints import parse_api_key, parse_base_url
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import update_or_start_over
-from skales.data.setting_names import read_setting, write_setting
+from skales.data.setting_names import open_object, read_setting, write_setting
 
 RawSettings = dict[str, JsonValue]
 Place = tuple[str | int, ...]
@@ -33,12 +41,6 @@ Place = tuple[str | int, ...]
 _WANTED = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_parsing_size": "a whole number of sensible size",
-    "int_from_float": "a whole number",
-    "finite_number": "a whole number",
-    "string_type": "text",
     "list_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
@@ -58,15 +60,19 @@ def _spell(name: str) -> str:
     return to_camel(re.sub(r"_s$", "_seconds", name))
 
 
-def _from_to(low: int, high: int) -> AfterValidator:
-    def check(value: int) -> int:
-        if not low <= value <= high:
+def _from_to(low: int, high: int) -> WrapValidator:
+    def check(value: object, read: ValidatorFunctionWrapHandler) -> int:
+        try:
+            number = low - 1 if isinstance(value, bool) else cast(int, read(value))
+        except ValidationError:
+            number = low - 1
+        if not low <= number <= high:
             raise PydanticCustomError(
-                "range", "must be a whole number from {low} to {high}", {"low": low, "high": high}
+                "refused", "must be a whole number from {low} to {high}", {"low": low, "high": high}
             )
-        return value
+        return number
 
-    return AfterValidator(check)
+    return WrapValidator(check)
 
 
 def _parsed_by(parse: Callable[[str], str]) -> AfterValidator:
@@ -85,7 +91,7 @@ class _FilePart(BaseModel):
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         # Keys we do not know may hold secrets of other programs.
-        return [(name, value) for name, value in super().__repr_args__() if name in type(self).model_fields]
+        return [(name, getattr(self, name)) for name, field in type(self).model_fields.items() if field.repr]
 
 
 class ProviderSettings(_FilePart):
@@ -147,11 +153,10 @@ def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]
         try:
             return Settings.model_validate(value, by_alias=True, by_name=False), tuple(faults)
         except ValidationError as error:
-            # From the back, so that places in lists stay right while earlier ones go.
-            for detail in reversed(error.errors(include_url=False, include_input=False)):
-                if _value_at(value, detail["loc"]) is not None:
-                    faults.append(_fault(detail))
-                _drop(value, _cost(detail["loc"]))
+            found = [_fault(detail) for detail in error.errors(include_url=False, include_input=False)]
+            faults.extend(fault for fault in found if _value_at(value, fault.place) is not None)
+            for fault in reversed(found):  # so that places in lists stay right while later ones go
+                _drop(value, _cost(fault.place))
 
 
 class SettingsStore:
@@ -211,7 +216,7 @@ class SettingsStore:
         }
 
         def change(raw: RawSettings) -> None:
-            _open(_open(raw, "providers"), provider_id).update(wanted)
+            open_object(open_object(raw, "providers"), provider_id).update(wanted)
             if activate:
                 raw["activeProvider"] = provider_id
 
@@ -247,13 +252,15 @@ class SettingsStore:
 def _fault(detail: ErrorDetails) -> SettingFault:
     context = detail.get("ctx", {})
     match detail["type"]:
+        case "refused":
+            reason = detail["msg"]
         case "enum":
             reason = f"must be {context['expected']}"
-        case "range" | "refused":
-            reason = detail["msg"]
         case kind:
-            reason = f"must be {_WANTED[kind]}"
-    return SettingFault(detail["loc"], reason, str(context.get("hint", "")))
+            reason = f"must be {_WANTED.get(kind, 'text')}"
+    # A faulty key of an object is reported as a step below it.
+    place = tuple(step for step in detail["loc"] if step != "[key]")
+    return SettingFault(place, reason, str(context.get("hint", "")))
 
 
 def _cost(place: Place) -> Place:
@@ -292,11 +299,3 @@ def _refuse_new_faults(before: RawSettings, after: RawSettings) -> None:
     for fault in parse_settings(after)[1]:
         if _value_at(before, fault.place) != _value_at(after, fault.place):
             raise InputError(str(fault), hint=fault.hint, code="bad_setting")
-
-
-def _open(parent: RawSettings, name: str) -> RawSettings:
-    """The object under a name, made when missing; one that is no object is somebody's, and left alone."""
-    child = parent.setdefault(name, {})
-    if not isinstance(child, dict):
-        raise ConflictError(f"{name!r} in settings.json is not an object", hint="Correct or remove it in the file")
-    return cast(RawSettings, child)

@@ -1,0 +1,179 @@
+"""The tables behind the session index, and every statement that touches them.
+
+Functions over a connection; when to call them, and what to do when SQLite refuses, is the business of `index`.
+"""
+
+import contextlib
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skales.data.document import ABSENT, Stamp
+from skales.data.session_codec import Session
+
+if TYPE_CHECKING:
+    import sqlite3  # at run time loaded when the index is first used; so is the alias below
+
+SummaryRow = tuple[str, str, str, str, str, int, int, int]
+HitRow = tuple[str, str, int, str]
+
+_SCHEMA_VERSION = 1
+_SCHEMA = (
+    """CREATE TABLE sessions (
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL,
+        title TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent_id TEXT NOT NULL,
+        created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, message_count INTEGER NOT NULL)""",
+    "CREATE INDEX sessions_newest ON sessions (updated_ms DESC, id DESC)",
+    # One row per searchable text: a message by its position, the title at -1. `words` has the same rowids.
+    "CREATE TABLE texts (key INTEGER PRIMARY KEY, session INTEGER NOT NULL, position INTEGER NOT NULL)",
+    "CREATE INDEX texts_of_session ON texts (session, position)",
+    "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')",
+    f"PRAGMA user_version = {_SCHEMA_VERSION}",
+)
+_PUT = """
+    INSERT INTO sessions (id, stamp, title, provider, model, agent_id, created_ms, updated_ms, message_count)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        stamp = excluded.stamp, title = excluded.title, provider = excluded.provider, model = excluded.model,
+        agent_id = excluded.agent_id, created_ms = excluded.created_ms, updated_ms = excluded.updated_ms,
+        message_count = excluded.message_count
+    RETURNING key"""
+_PAGE = """
+    SELECT id, title, provider, model, agent_id, created_ms, updated_ms, message_count FROM sessions
+    WHERE (updated_ms, id) < (?, ?) ORDER BY updated_ms DESC, id DESC LIMIT ?"""
+_PAGE_MATCHING = """
+    SELECT id, title, provider, model, agent_id, created_ms, updated_ms, message_count FROM sessions
+    WHERE (updated_ms, id) < (?, ?)
+        AND key IN (SELECT session FROM texts WHERE key IN (SELECT rowid FROM words WHERE words MATCH ?))
+    ORDER BY updated_ms DESC, id DESC LIMIT ?"""
+_BEST = """
+    SELECT texts.session, texts.position, texts.key FROM words JOIN texts ON texts.key = words.rowid
+    WHERE words MATCH ? ORDER BY words.rank"""
+_SNIPPET = """
+    SELECT sessions.id, sessions.title, snippet(words, 0, '', '', '…', 20) FROM words JOIN sessions
+    WHERE words MATCH ? AND words.rowid = ? AND sessions.key = ?"""
+
+_TITLE_POSITION = -1
+_AFTER_ALL = (1 << 62, "")
+_FILE_MODE = 0o600
+_FOLDER_MODE = 0o700
+
+
+# unicode61 takes a run of Chinese or Japanese for one word. An invisible separator around each sign makes every sign a
+# word, and what a person types becomes a phrase of them.
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
+_SEPARATOR = "\u200b"
+_PHRASE_OR_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
+
+
+def connect(path: Path | None, timeout_s: float) -> "sqlite3.Connection":
+    import sqlite3
+
+    if path is not None:
+        with contextlib.suppress(OSError):  # connecting then says what is wrong
+            path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE))
+    db = sqlite3.connect(path or ":memory:", timeout=timeout_s, isolation_level=None, check_same_thread=False)
+    try:
+        # A crash must not corrupt the file, but may lose the last commits: they come back from the session files.
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        if _schema_version(db) != _SCHEMA_VERSION:
+            _create_schema(db)
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _create_schema(db: "sqlite3.Connection") -> None:
+    import sqlite3
+
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        match _schema_version(db):
+            case 0:
+                for statement in _SCHEMA:
+                    db.execute(statement)
+            case version if version != _SCHEMA_VERSION:  # else another program was faster
+                raise sqlite3.DatabaseError(f"the index has schema version {version}")
+            case _:
+                pass
+
+
+def _schema_version(db: "sqlite3.Connection") -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def match_expression(query: str) -> str:
+    """An FTS5 expression for what a person typed, empty when there is no word in it.
+
+    All words and quoted phrases must occur; the last one may be unfinished unless it is quoted. No sign is an operator.
+    """
+    found = [(bool(quoted), quoted or word) for quoted, word in _PHRASE_OR_WORD.findall(_searchable(query))]
+    phrases = [(quoted, text) for quoted, text in found if any(sign.isalnum() for sign in text)]
+    if not phrases:
+        return ""
+    unfinished = "" if phrases[-1][0] else "*"
+    return " ".join(f'"{text}"' for _, text in phrases) + unfinished
+
+
+def _put_session(db: "sqlite3.Connection", session: Session, stamp: Stamp, before: Stamp | None) -> None:
+    title = _storable(session.title)
+    seen, seen_title = _seen(db, session, before)
+    names = (title, _storable(session.provider), _storable(session.model), _storable(session.agent_id))
+    numbers = (session.created_ms, session.updated_ms, len(session.messages))
+    (key,) = db.execute(_PUT, (session.id, _write_stamp(stamp), *names, *numbers)).fetchone()
+    if title != seen_title:
+        _drop_texts(db, key, _TITLE_POSITION, _TITLE_POSITION)
+        _add_text(db, key, _TITLE_POSITION, title)
+    for position in range(seen, len(session.messages)):
+        _add_text(db, key, position, session.messages[position].text)
+
+
+def _seen(db: "sqlite3.Connection", session: Session, before: Stamp | None) -> tuple[int, str | None]:
+    """How many messages and which title the full text has; what it has of another state of the file is dropped."""
+    row = db.execute("SELECT key, stamp, title, message_count FROM sessions WHERE id = ?", (session.id,)).fetchone()
+    if row is None:
+        return 0, None
+    key, stamp, title, message_count = row
+    if before is not None and _read_stamp(stamp) == before and message_count <= len(session.messages):
+        return message_count, title
+    _drop_texts(db, key, _TITLE_POSITION)
+    return 0, None
+
+
+def _add_text(db: "sqlite3.Connection", session_key: int, position: int, text: str) -> None:
+    words = _searchable(text)
+    if words.strip():
+        cursor = db.execute("INSERT INTO texts (session, position) VALUES (?, ?)", (session_key, position))
+        db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (cursor.lastrowid, words))
+
+
+def _drop_texts(db: "sqlite3.Connection", session_key: int, first: int, last: int = 1 << 62) -> None:
+    chosen = (session_key, first, last)
+    where = "WHERE session = ? AND position BETWEEN ? AND ?"
+    db.execute(f"DELETE FROM words WHERE rowid IN (SELECT key FROM texts {where})", chosen)  # noqa: S608
+    db.execute(f"DELETE FROM texts {where}", chosen)  # noqa: S608
+
+
+def _search(): pass
+
+def _write_stamp(stamp: Stamp) -> str:
+    """As text: the times some file systems keep do not fit into SQLite's 64 bits."""
+    return f"{stamp.mtime_ns} {stamp.size_bytes}"
+
+
+def _read_stamp(text: str) -> Stamp:
+    mtime_ns, size_bytes = text.split()
+    return Stamp(int(mtime_ns), int(size_bytes))
+
+
+def _searchable(text: str) -> str:
+    return _UNSPACED.sub(f"{_SEPARATOR}\\1{_SEPARATOR}", _storable(text))
+
+
+def _storable(text: str) -> str:
+    """SQLite takes no half surrogate pairs, and full-text queries end at a NUL."""
+    return text.encode(errors="replace").decode().replace("\0", " ")

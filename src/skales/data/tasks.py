@@ -1,0 +1,201 @@
+"""tasks/: background tasks, one file each. Running them is not its business. Spec: data-directory.md, "Other shapes"."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from skales.core.clock import Clock
+from skales.core.errors import InputError, NotFoundError
+from skales.core.ids import IdSource, is_safe_id
+from skales.core.json import JsonObject, JsonValue, as_int, as_text
+from skales.data.document import create_object, read_stamped, update_object
+from skales.data.paths import DataDirectory
+from skales.data.quarantine import Quarantine
+from skales.data.records import Folder, Source, remove_file
+
+
+class TaskStatus(StrEnum):
+    """How far a task is."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class TaskPriority(StrEnum):
+    """What goes first."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+_OVER = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One background task. `status` and `priority` may hold words of other programs; compare with the enums.
+
+    `raw` is the whole object of the file, keys that nobody here knows included.
+    """
+
+    id: str
+    title: str
+    description: str
+    status: str
+    priority: str
+    agent: str = ""
+    created_ms: int = 0
+    started_ms: int = 0
+    completed_ms: int = 0
+    result: str = ""
+    error: str = ""
+    raw: JsonObject = field(default_factory=dict[str, JsonValue], compare=False, repr=False)
+
+
+class TaskChanges(TypedDict, total=False):
+    """What may be changed; the times follow from the status."""
+
+    title: str
+    description: str
+    status: str
+    priority: str
+    agent: str
+    result: str
+    error: str
+
+
+class TaskStore:
+    """The tasks of one data directory, read from disk on every call."""
+
+    def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
+        self._folder = directory.tasks
+        self._quarantine = quarantine
+        self._clock = clock
+        self._ids = ids
+        self._files = Folder(directory.tasks, quarantine, _parse, quarantine.report)
+
+    def add(self, title: str, description: str = "", priority: str = TaskPriority.MEDIUM, *, agent: str = "") -> Task:
+        """Make a pending task. Raises InputError for an empty title or an unknown priority."""
+        now_ms = self._clock.now_ms()
+        task_id = f"task_{now_ms}_{self._ids.token(8)}"
+        value: dict[str, JsonValue] = {
+            "id": task_id,
+            "title": _titled(title),
+            "description": description,
+            "status": TaskStatus.PENDING.value,
+            "priority": _one_of(TaskPriority, priority, "priority"),
+            **({"agent": agent} if agent else {}),
+            "createdAt": now_ms,
+            "logs": [],
+        }
+        path = self._file(task_id)
+        return _parse(Source(path, value, create_object(path, value)))
+
+    def list(self, status: str = "") -> list[Task]:
+        """All tasks, or those of one status, newest first. Raises InputError for an unknown status."""
+        wanted = _one_of(TaskStatus, status, "status") if status else ""
+        found = [task for task in self._files.read() if not wanted or task.status == wanted]
+        return sorted(found, key=lambda task: (-task.created_ms, task.id))
+
+    def get(self, task_id: str) -> Task:
+        """One task. Raises NotFoundError, or StorageError when its file cannot be read."""
+        path = self._known_file(task_id)
+        try:
+            value, stamp = read_stamped(path, self._quarantine)
+            return _parse(Source(path, value, stamp))
+        except (NotFoundError, ValueError) as error:
+            raise _unknown(task_id) from error
+
+    def update(self, task_id: str, **changes: Unpack[TaskChanges]) -> Task:
+        """Change what is named and stamp the times a new status brings. Raises NotFoundError or InputError."""
+        wanted = _checked(changes)
+        path = self._known_file(task_id)
+
+        def change(value: dict[str, JsonValue]) -> None:
+            value.update(wanted)
+            if wanted.get("status") == TaskStatus.RUNNING:
+                value["startedAt"] = self._clock.now_ms()
+            elif wanted.get("status") in _OVER:
+                value["completedAt"] = self._clock.now_ms()
+
+        try:
+            update_object(path, self._quarantine, change, missing=None)
+        except NotFoundError as error:
+            raise _unknown(task_id) from error
+        return self.get(task_id)
+
+    def delete(self, task_id: str) -> None:
+        """Remove a task's record. Raises NotFoundError."""
+        if not remove_file(self._known_file(task_id)):
+            raise _unknown(task_id)
+
+    def _known_file(self, task_id: str) -> Path:
+        if not is_safe_id(task_id):
+            raise _unknown(task_id)
+        return self._file(task_id)
+
+    def _file(self, task_id: str) -> Path:
+        return self._folder / f"{task_id}.json"
+
+
+def task_json(task: Task) -> JsonObject:
+    """A task as it stands in its file, with the id that finds it again."""
+    return {**task.raw, "id": task.id}
+
+
+def _parse(source: Source) -> Task:
+    """Raises ValueError with the reason. The file's name is the id."""
+    value = source.value
+    match value:
+        case {"title": str(title), "status": str(status)}:
+            return Task(
+                id=source.path.stem,
+                title=title,
+                description=as_text(value.get("description")),
+                status=status,
+                priority=as_text(value.get("priority")) or TaskPriority.MEDIUM.value,
+                agent=as_text(value.get("agent")),
+                created_ms=as_int(value.get("createdAt")),
+                started_ms=as_int(value.get("startedAt")),
+                completed_ms=as_int(value.get("completedAt")),
+                result=as_text(value.get("result")),
+                error=as_text(value.get("error")),
+                raw=value,
+            )
+        case _:
+            raise ValueError("it is no task: title and status are missing")
+
+
+def _checked(changes: TaskChanges) -> dict[str, JsonValue]:
+    wanted: dict[str, JsonValue] = {**changes}
+    if "title" in changes:
+        wanted["title"] = _titled(changes["title"])
+    if "status" in changes:
+        wanted["status"] = _one_of(TaskStatus, changes["status"], "status")
+    if "priority" in changes:
+        wanted["priority"] = _one_of(TaskPriority, changes["priority"], "priority")
+    return wanted
+
+
+def _titled(title: str) -> str:
+    words = " ".join(title.split())
+    if not words:
+        raise InputError("A task needs a title", hint="Say in a few words what is to be done")
+    return words
+
+
+def _one_of(words: type[TaskStatus] | type[TaskPriority], word: str, name: str) -> str:
+    if word not in list(words):
+        raise InputError(f"{word!r} is not a {name}", hint=f"Use one of: {', '.join(words)}")
+    return str(word)
+
+
+def _unknown(task_id: str) -> NotFoundError:
+    return NotFoundError(f"There is no task {task_id!r}", hint="List the tasks to see their ids")

@@ -1,0 +1,143 @@
+"""Which files and folders a tool may touch: what a path really means, and whether that place is allowed.
+
+The answer holds for the moment it is given; whoever opens the file must use the resolved path and not follow a link
+put there since. Reads links and file identities, nothing else. Spec: security.md, "File access".
+"""
+
+import errno
+import os
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from skales.core.errors import InputError
+from skales.core.tool import Outcome, Verdict
+from skales.security.path_spelling import find_spelling_fault
+
+# Linux gives up after 40 links as well (path_resolution(7)).
+_MAX_LINKS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class PathPolicy:
+    """Where tools may go. The workspace is always allowed; `blocked` (folders or files) beats everything else.
+
+    `unrestricted` allows whatever is not blocked.
+    """
+
+    workspace: Path
+    allowed: tuple[Path, ...] = ()
+    blocked: tuple[Path, ...] = ()
+    unrestricted: bool = False
+
+
+def resolve_path(text: str, policy: PathPolicy, *, follow_last: bool = True) -> Path:
+    """The real place a text means: `~` expanded, relative to the workspace, every link on the way followed.
+
+    Parts that do not exist yet are kept, a dangling link leads to its target. With `follow_last=False` the last part
+    is not followed, for tools that act on a link itself. Raises InputError.
+    """
+    fault = find_spelling_fault(text)
+    if fault:
+        raise InputError(f"The path {text[:200]!r} cannot be used: {fault}", hint="Name one file or folder")
+    path = policy.workspace.absolute() / os.path.expanduser(text)  # noqa: PTH111 - leaves an unknown ~name as it is
+    if follow_last or path.name in ("", ".."):
+        return _follow(path)
+    return _follow(path.parent) / path.name
+
+
+def decide_path(path: Path, policy: PathPolicy) -> Verdict:
+    """Whether a resolved path may be touched. A refusal names the allowed folders and the settings that count."""
+    marks = _marks(path)
+    for folder in policy.blocked:
+        if any(_contains(place, path, marks) or _covers_missing(place, path) for place in _places(folder)):
+            return Verdict(
+                Outcome.DENY,
+                f"{str(path)!r} is closed to tools in every mode: {str(folder)!r} is private to Skales "
+                "or stands in the setting blockedFolders",
+                "path.blocked",
+            )
+    allowed = (policy.workspace, *policy.allowed)
+    if policy.unrestricted or any(_contains(_places(folder)[0], path, marks) for folder in allowed):
+        return Verdict(Outcome.ALLOW)
+    return Verdict(
+        Outcome.DENY,
+        f"{str(path)!r} is outside the allowed folders ({', '.join(map(str, allowed))}); "
+        "the settings allowedFolders and fileAccessMode can open it",
+        "path.outside",
+    )
+
+
+def _follow(path: Path) -> Path:
+    """Resolve links one by one, so that a missing part does not end the search and a loop is named."""
+    done = _root(path)
+    waiting = list(reversed(path.parts[1:]))
+    links = 0
+    while waiting:
+        part = waiting.pop()
+        if part == "..":
+            done = done.parent
+            continue
+        target = _link_target(done / part)
+        if target is None:
+            done /= part
+            continue
+        links += 1
+        if links > _MAX_LINKS:
+            raise InputError(f"The links at {str(path)!r} lead in a circle", hint="Name the file itself")
+        waiting.extend(reversed([step for step in target.parts if step != target.anchor]))
+        done = _root(target) if target.is_absolute() else done
+    # Canonical spelling where the system has several for one place, such as short names on Windows.
+    return Path(os.path.realpath(done))
+
+
+def _root(path: Path) -> Path:
+    """POSIX lets `//` differ from `/`; our systems do not, and the blocked folders are written with one."""
+    return Path(path.anchor.replace("//", "/"))
+
+
+def _link_target(path: Path) -> Path | None:
+    """Where a link points; None for what is no link, does not exist, or may not be looked at."""
+    try:
+        return Path(os.readlink(path).removeprefix("\\\\?\\"))  # noqa: PTH115 - the prefix is cut as text
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"The path {str(path)[:200]!r} is too long", hint="Use a shorter one") from error
+        return None
+
+
+def _places(folder: Path) -> tuple[Path, ...]:
+    """A folder of the policy as a real place, and as the link that leads there when it is one."""
+    whole = folder.absolute()
+    try:
+        return tuple(dict.fromkeys((_follow(whole), _follow(whole.parent) / whole.name)))
+    except InputError:
+        # A broken entry in the settings must neither open nor close anything else.
+        return (whole,)
+
+
+def _contains(folder: Path, path: Path, marks: frozenset[tuple[int, int]]) -> bool:
+    """Containment by parts, or by identity: another spelling, a bind mount and a hard link mean the same place."""
+    return path.is_relative_to(folder) or bool(marks & _mark(folder))
+
+
+def _covers_missing(folder: Path, path: Path) -> bool:
+    """A place not made yet has no identity; on file systems that fold case, each spelling would make it."""
+    return not _mark(folder) and _folded(path).is_relative_to(_folded(folder))
+
+
+def _folded(path: Path) -> Path:
+    return Path(unicodedata.normalize("NFC", str(path)).casefold())
+
+
+def _marks(path: Path) -> frozenset[tuple[int, int]]:
+    return frozenset[tuple[int, int]]().union(*(_mark(place) for place in (path, *path.parents)))
+
+
+def _mark(path: Path) -> frozenset[tuple[int, int]]:
+    """Device and file number; empty when there is no such file, or no numbers (some file systems say 0 for all)."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return frozenset()
+    return frozenset({(status.st_dev, status.st_ino)} if status.st_ino else ())

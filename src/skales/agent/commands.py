@@ -45,7 +45,9 @@ def parse_tool_arguments(text: str, spec: ToolSpec) -> JsonObject:
             continue
         free = [name for name in open_names if name not in arguments]
         if not free:
-            raise InputError(f"{word!r} belongs to no parameter", hint=f"Write key=value; {spec.name} knows {', '.join(known)}")
+            raise InputError(
+                f"{word!r} belongs to no parameter", hint=f"Write key=value; {spec.name} knows {', '.join(known)}"
+            )
         arguments[free[0]] = _parse_value(word)
     return arguments
 

@@ -8,7 +8,15 @@ from collections.abc import AsyncGenerator
 
 import anyio
 
-from skales.core.events import AnswerSaved, MessageQueued, NumberedEvent, ToolFinished, TurnEnded, TurnEvent, TurnStarted
+from skales.core.events import (
+    AnswerSaved,
+    MessageQueued,
+    NumberedEvent,
+    ToolFinished,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
 
 # Events kept for late surfaces; a long answer has a few thousand deltas.
 _KEPT = 20_000

@@ -15,7 +15,8 @@ import anyio.to_thread
 
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
 from skales.agent.context import ContextBuilder
-from skales.agent.gate import CallOrigin, Gate
+from skales.agent.gate import Gate
+from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.core.approval import Decision
 from skales.core.clock import Clock
@@ -251,7 +252,8 @@ class Turn:
         started_s = self._parts.clock.monotonic_s()
         if self._parts.started.is_marked(self._order.session_id, call.id):
             # It ran in an earlier life of the program and must not run twice.
-            return await self._save_result(call, _interrupted(), 0)
+            await self._save_result(call, _interrupted(), 0)
+            return
         origin = CallOrigin(
             session_id=self._order.session_id,
             surface=self._order.surface,

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.context import ContextBuilder
-from skales.agent.gate import CallOrigin, Gate, GateParts
+from skales.agent.gate import Gate, GateParts
+from skales.agent.origin import CallOrigin
+from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.turn import TurnParts
 from skales.agent.turns import Turns
@@ -76,7 +79,12 @@ class App:
         return int((self.clock.monotonic_s() - self.started_s) * 1000)
 
     async def run_tool(
-        self, name: str, arguments: JsonObject, *, surface: str = "page", emit: Callable[[TurnEvent], None] | None = None
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        surface: str = "page",
+        emit: Callable[[TurnEvent], None] | None = None,
     ) -> ToolResult:
         """Run a tool as the person, without a conversation. Raises NotFoundError for a tool that does not exist."""
         if self.toolbox.find(name) is None:
@@ -100,11 +108,13 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
             app = build_app(directory, lock, SystemClock(), RandomIds())
             app.turns.open(tasks)
             app.models.open(tasks)
+            await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
             try:
                 yield app
             finally:
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
+                    await app.models.close()
                     await app.local.stop()
     finally:
         lock.release()
@@ -119,7 +129,7 @@ def build_app(
     """
     quarantine = Quarantine(directory.quarantine, clock)
     settings = SettingsStore(directory, quarantine)
-    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
+    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions, quarantine), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
@@ -153,13 +163,18 @@ def build_app(
         GateParts(
             toolbox=toolbox,
             policy=policy,
-            desk=desk,
-            grants=grants,
+            permission=Permission(
+                PermissionParts(
+                    desk=desk,
+                    grants=grants,
+                    clock=clock,
+                    ids=ids,
+                    timeout_s=lambda: settings.load().approval_timeout_s,
+                )
+            ),
             audit=AuditLog(directory, clock, redact_value),
             started=started,
             clock=clock,
-            ids=ids,
-            approval_timeout_s=lambda: settings.load().approval_timeout_s,
         )
     )
     local = LocalModels(directory, clock)

@@ -56,7 +56,9 @@ class InProcessBackend:
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""
         if not await anyio.to_thread.run_sync(self._app.models.switch, provider, model):
-            raise InputError(f"Unknown provider: {provider}", hint=f"Set it up with `skales config provider {provider}`")
+            raise InputError(
+                f"Unknown provider: {provider}", hint=f"Set it up with `skales config provider {provider}`"
+            )
 
     async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
         """Run a tool as the person."""

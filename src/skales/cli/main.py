@@ -59,7 +59,9 @@ _Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public 
 
 def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
     serve = commands.add_parser("serve", help="start the app: page and API on this machine")
-    serve.add_argument("--port", type=int, help="use this port only (default: SKALES_PORT, else the first free of 3000-3009)")
+    serve.add_argument(
+        "--port", type=int, help="use this port only (default: SKALES_PORT, else the first free of 3000-3009)"
+    )
     serve.add_argument("--no-window", action="store_true", help="do not open the page")
 
 

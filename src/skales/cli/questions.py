@@ -77,7 +77,11 @@ def _edit_arguments(arguments: JsonObject) -> JsonObject | None:
     """The arguments after the person's editor; None when they are not usable JSON."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     written = json.dumps(arguments, ensure_ascii=False, indent=2)
-    text = _edit_in(editor, written) if editor else read_line(f"Arguments as JSON, now {json.dumps(arguments, ensure_ascii=False)}: ")
+    text = (
+        _edit_in(editor, written)
+        if editor
+        else read_line(f"Arguments as JSON, now {json.dumps(arguments, ensure_ascii=False)}: ")
+    )
     try:
         edited = parse_json(text)
     except ValueError as error:

@@ -113,7 +113,11 @@ class TurnView:
         self._end_line()
         share = event.done / event.total if event.total else 0
         filled = int(share * _BAR_WIDTH)
-        amount = f"{event.done / 1e6:.1f} of {event.total / 1e6:.1f} MB" if event.unit == "bytes" else f"{event.done}/{event.total}"
+        amount = (
+            f"{event.done / 1e6:.1f} of {event.total / 1e6:.1f} MB"
+            if event.unit == "bytes"
+            else f"{event.done}/{event.total}"
+        )
         bar = f"{event.label} [{'█' * filled}{'·' * (_BAR_WIDTH - filled)}] {amount}"
         sys.stderr.write(f"\r\033[K{bar}")
         sys.stderr.flush()

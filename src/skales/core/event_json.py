@@ -41,7 +41,8 @@ def _encode(value: object) -> JsonValue:
 
 def _decode(value: JsonValue, wanted: Any) -> object:
     if isinstance(wanted, type) and dataclasses.is_dataclass(wanted) and isinstance(value, Mapping):
-        hints = typing.get_type_hints(wanted)
+        # The JSON types name themselves, which only their own module could resolve; they need no conversion.
+        hints = typing.get_type_hints(wanted, localns={"JsonValue": object})
         known = {field.name for field in dataclasses.fields(wanted)}
         return wanted(**{name: _decode(item, hints[name]) for name, item in value.items() if name in known})
     if isinstance(wanted, type) and issubclass(wanted, Enum):

@@ -1,6 +1,7 @@
 """Types for JSON values, and the one strict reader of JSON text that nobody vetted."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -32,5 +33,13 @@ def as_text(value: JsonValue) -> str:
 
 
 def as_int(value: JsonValue) -> int:
-    """The value as a whole number, else 0; booleans are not numbers."""
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    """The value as a whole number, else 0; booleans and infinities are no numbers here."""
+    match value:
+        case bool():
+            return 0
+        case int():
+            return value
+        case float() if math.isfinite(value):
+            return int(value)
+        case _:
+            return 0

@@ -8,11 +8,11 @@ from pathlib import Path
 from skales.core.approval import Approval, AskKind
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.ids import ApprovalId, SessionId, is_safe_id
-from skales.core.json import JsonObject, as_int, as_text
+from skales.core.json import JsonObject, as_text
 from skales.data.document import read_object, write_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import Folder, Source, remove_file
+from skales.data.records import Folder, Source, moment_ms, remove_file, texts_of
 
 
 class ApprovalStore:
@@ -91,7 +91,7 @@ def _parse(approval_id: str, value: JsonObject) -> Approval:
             "tool": str(tool),
             "args": dict() as args,
             "action": str(action),
-            "expiresAt": int(expires_ms),
+            "expiresAt": int() as expires_at,
         }:
             return Approval(
                 id=ApprovalId(approval_id),
@@ -103,9 +103,9 @@ def _parse(approval_id: str, value: JsonObject) -> Approval:
                 action=action,
                 reason=as_text(value.get("reason")),
                 covers=as_text(value.get("covers")),
-                options=_texts(value.get("options")),
-                created_ms=as_int(value.get("createdAt")),
-                expires_ms=expires_ms,
+                options=texts_of(value.get("options")),
+                created_ms=moment_ms(value.get("createdAt")),
+                expires_ms=moment_ms(expires_at),
             )
         case _:
             raise ValueError("it lacks what a question needs: kind, session, call, tool, args, action, expiresAt")

@@ -17,11 +17,13 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, StorageError
 from skales.core.json import JsonValue, parse_json
 from skales.data.quarantine import BrokenFile, Quarantine
+
+Result = TypeVar("Result")
 
 # Far beyond what any document needs, far below what exhausts the stack while writing.
 MAX_DEPTH = 200
@@ -161,10 +163,15 @@ def update_object(
         return value
 
     with lock_for(path):
-        for _ in range(_UPDATE_RETRIES):
-            with contextlib.suppress(ChangedOnDiskError):
-                return attempt()
-        return attempt()
+        return again_when_changed(attempt)
+
+
+def again_when_changed(attempt: Callable[[], Result]) -> Result:
+    """Run a read-change-write; from its start again, at most five times, when the file was saved in between."""
+    for _ in range(_UPDATE_RETRIES):
+        with contextlib.suppress(ChangedOnDiskError):
+            return attempt()
+    return attempt()
 
 
 def write_bytes(
@@ -182,7 +189,7 @@ _locks_guard = threading.Lock()
 
 
 def lock_for(path: Path) -> threading.RLock:
-    """The one lock of a file within this process; hold it across read and write, and never another's with it."""
+    """The one lock of a file within this process; hold it across read and write, and wait for nothing meanwhile."""
     key = os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - resolve() would touch the disk and follow links
     with _locks_guard:
         return _locks.setdefault(key, threading.RLock())
@@ -286,7 +293,7 @@ def _plain(value: object) -> dict[str, JsonValue] | list[JsonValue]:
 def _is_too_deep(value: object) -> bool:
     """Level by level, because recursion is what must not run out."""
     level: list[object] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for item in level

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError
-from skales.core.ids import IdSource, SessionId
-from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object
+from skales.core.ids import IdSource
+from skales.core.json import JsonObject, JsonValue, as_list, as_object
 from skales.data.document import read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import update_or_start_over
+from skales.data.records import moment_ms, update_or_start_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Grant:
 
     id: str
     tool: str
-    session_id: SessionId
+    session_id: str
     prefix: str
     created_ms: int = 0
 
@@ -37,7 +37,7 @@ class GrantStore:
         self._clock = clock
         self._ids = ids
 
-    def add(self, tool: str, session_id: SessionId, prefix: str = "") -> Grant:
+    def add(self, tool: str, session_id: str, prefix: str = "") -> Grant:
         """Allow a tool from now on; the grant that says the same already is returned instead of a copy."""
         assert tool, "a grant names its tool"
         grant = Grant(
@@ -59,7 +59,7 @@ class GrantStore:
         update_or_start_over(self._path, self._quarantine, change, missing={})
         return present[0]
 
-    def list(self) -> list[Grant]:
+    def list(self) -> Sequence[Grant]:
         """All of them in the order they were given; none while the file is missing or broken."""
         try:
             return _parse(as_list(read_object(self._path, self._quarantine).get("grants")))
@@ -78,7 +78,7 @@ class GrantStore:
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
 
-    def matching(self, tool: str, session_id: SessionId) -> "Sequence[Grant]":
+    def matching(self, tool: str, session_id: str) -> Sequence[Grant]:
         """Grants of a tool that count in a conversation: its own and those for everywhere."""
         return [grant for grant in self.list() if grant.tool == tool and grant.session_id in ("", session_id)]
 
@@ -99,10 +99,8 @@ def _parse_entry(entry: JsonObject) -> list[Grant]:
     """One grant, or none: a missing `session` must not read as everywhere, nor a missing `prefix` as any command."""
     match entry:
         case {"id": str(grant_id), "tool": str(tool), "session": str(session), "prefix": str(prefix)} if tool:
-            created_ms = as_int(entry.get("createdAt"))
-            return [
-                Grant(id=grant_id, tool=tool, session_id=SessionId(session), prefix=prefix, created_ms=created_ms)
-            ]
+            created_ms = moment_ms(entry.get("createdAt"))
+            return [Grant(id=grant_id, tool=tool, session_id=session, prefix=prefix, created_ms=created_ms)]
         case _:
             return []
 

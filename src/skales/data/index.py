@@ -7,7 +7,6 @@ Spec: data-directory.md, "Write rules".
 
 import contextlib
 import os
-import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,21 +15,35 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
 from skales.core.ids import SessionId, is_safe_id
-from skales.data.document import Stamp, read_stamped, storage_errors
-from skales.data.quarantine import Quarantine
-from skales.data.session_codec import Session, check_session, decode_session
+from skales.data.document import Stamp, storage_errors
+from skales.data.index_tables import (
+    AFTER_ALL,
+    SummaryRow,
+    connect,
+    drop_session,
+    load_stamps,
+    match_expression,
+    put_session,
+    select_hits,
+    select_matching_page,
+    select_page,
+)
+from skales.data.session_codec import Session
 
 if TYPE_CHECKING:
-    import sqlite3  # at run time loaded when the index is first used
+    from sqlite3 import Connection, Error  # at run time loaded when the index is first used
 
 Answer = TypeVar("Answer")
-_Entry = tuple[Session, Stamp]
+Entry = tuple[Session, Stamp]
+# Reads one session's file. Raises NotFoundError, BrokenDocumentError or StorageError, after it has told the person.
+Reader = Callable[[SessionId], Entry]
 
 _BATCH = 50  # sessions held in memory at once while the index is built
 _BUSY_TIMEOUT_S = 2.0
-# What a new file cures: no code (ours), SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB. Other codes mean that the place
+# What a new file cures: no code (ours), SQLITE_ERROR, _CORRUPT, _CONSTRAINT, _NOTADB. Other codes mean that the place
 # is locked, full or read-only, where a new file would fail the same way.
-_CURED_BY_REBUILDING = (0, 1, 11, 26)
+_CURED_BY_REBUILDING = (0, 1, 11, 19, 26)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
@@ -61,16 +74,16 @@ class _IndexLostError(Exception):
 
 
 class Index:
-    """Answers from the database after bringing it up to date with the folder. May be used from several threads."""
+    """Answers from the database after bringing it up to date with the folder. May be used from several threads.
 
-    def __init__(
-        self, path: Path, folder: Path, quarantine: Quarantine, *, busy_timeout_s: float = _BUSY_TIMEOUT_S
-    ) -> None:
+    Every question takes a `read` for the files that changed.
+    """
+
+    def __init__(self, path: Path, folder: Path, *, busy_timeout_s: float = _BUSY_TIMEOUT_S) -> None:
         self._path = path
         self._folder = folder
-        self._quarantine = quarantine
         self._busy_timeout_s = busy_timeout_s
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
         self._in_memory = False
         self._rebuilt = False
         self._stamps: dict[str, Stamp] = {}  # the files as they were when their rows were written
@@ -87,26 +100,31 @@ class Index:
                 self._connection.close()
                 self._connection = None
 
-    def count(self) -> int:
+    def count(self, read: Reader) -> int:
         """How many sessions can be listed."""
-        return self._ask(lambda _: len(self._stamps))
+        return self._ask(read, lambda _: len(self._stamps))
 
-    def page(self, limit: int, before: tuple[int, str] | None = None, query: str = "") -> list[SessionSummary]:
+    def page(
+        self, read: Reader, limit: int, before: tuple[int, str] | None = None, query: str = ""
+    ) -> list[SessionSummary]:
         """Summaries, newest first, after the one with this `(updated_ms, id)`; with a query only those that match."""
-        after = before or _AFTER_ALL
+        after = before or AFTER_ALL
         wanted = max(limit, 0)
         if not query.strip():
-            rows = self._ask(lambda db: db.execute(_PAGE, (*after, wanted)).fetchall())
+            rows = self._ask(read, lambda db: select_page(db, after, wanted))
         elif expression := match_expression(query):
-            rows = self._ask(lambda db: db.execute(_PAGE_MATCHING, (*after, expression, wanted)).fetchall())
+            rows = self._ask(read, lambda db: select_matching_page(db, after, wanted, expression))
         else:
             rows = []
         return [_summary(row) for row in rows]
 
-    def search(self, query: str, limit: int) -> list[SearchHit]:
+    def search(self, read: Reader, query: str, limit: int) -> list[SearchHit]:
         """The sessions that match best, one hit each, best first."""
         expression = match_expression(query)
-        return self._ask(lambda db: _search(db, expression, limit)) if expression and limit > 0 else []
+        if not expression or limit <= 0:
+            return []
+        rows = self._ask(read, lambda db: select_hits(db, expression, limit))
+        return [SearchHit(SessionId(name), title, position, snippet) for name, title, position, snippet in rows]
 
     def record(self, session: Session, stamp: Stamp, *, before: Stamp) -> None:
         """Take over what was just written, without reading the file.
@@ -114,22 +132,22 @@ class Index:
         `before` is the state the file had before the write: when the index knows that one, only messages it has not
         seen are added to the full text.
         """
-        with contextlib.suppress(_IndexLostError):
+        with contextlib.suppress(_IndexLostError, StorageError):  # the next question heals it, or reports it
             self._run(lambda db: self._put(db, [(session, stamp)], before))
 
     def forget(self, session_id: SessionId) -> None:
         """Drop what is known of a session whose file is gone."""
-        with contextlib.suppress(_IndexLostError):
+        with contextlib.suppress(_IndexLostError, StorageError):
             self._run(lambda db: self._drop(db, [session_id]))
 
-    def _ask(self, question: Callable[["sqlite3.Connection"], Answer]) -> Answer:
+    def _ask(self, read: Reader, question: Callable[["Connection"], Answer]) -> Answer:
         # Ends: a database is lost at most twice, then it is in memory, where its failure is a StorageError.
         while True:
             with contextlib.suppress(_IndexLostError):
-                self._refresh()
+                self._refresh(read)
                 return self._run(question)
 
-    def _run(self, operation: Callable[["sqlite3.Connection"], Answer]) -> Answer:
+    def _run(self, operation: Callable[["Connection"], Answer]) -> Answer:
         import sqlite3
 
         with self._lock:
@@ -139,14 +157,13 @@ class Index:
                 self._give_up(error)
                 raise _IndexLostError from error
 
-    def _open(self) -> "sqlite3.Connection":
+    def _open(self) -> "Connection":
         if self._connection is None:
-            self._connection = _connect(None if self._in_memory else self._path, self._busy_timeout_s)
-            rows = self._connection.execute("SELECT id, stamp FROM sessions")
-            self._stamps = {session_id: _read_stamp(stamp) for session_id, stamp in rows}
+            self._connection = connect(None if self._in_memory else self._path, self._busy_timeout_s)
+            self._stamps = load_stamps(self._connection)
         return self._connection
 
-    def _give_up(self, error: "sqlite3.Error") -> None:
+    def _give_up(self, error: "Error") -> None:
         """Close, then choose: a new file, or memory when a new file was tried or would not help."""
         self.close()
         if self._in_memory:
@@ -156,9 +173,9 @@ class Index:
         self._rebuilt = True
         self._in_memory = not (curable and _delete_database(self._path))
 
-    def _refresh(self) -> None:
+    def _refresh(self, read: Reader) -> None:
         with self._refreshing:
-            if not self._in_memory and not self._path.exists():
+            if not self._in_memory and not os.path.lexists(self._path):
                 self.close()
             known = self._run(lambda _: dict(self._stamps))
             found = self._scan(known)
@@ -167,28 +184,35 @@ class Index:
             self._broken = {name: stamp for name, stamp in self._broken.items() if found.get(name) == stamp}
             changed = [name for name, stamp in found.items() if known.get(name) != stamp and name not in self._broken]
             for start in range(0, len(changed), _BATCH):
-                self._take_over({name: found[name] for name in changed[start : start + _BATCH]}, known)
+                self._take_over({name: found[name] for name in changed[start : start + _BATCH]}, known, read)
             self._forget_all(known.keys() - found.keys(), known)
 
     def _scan(self, known: Mapping[str, Stamp]) -> dict[str, Stamp]:
         found: dict[str, Stamp] = {}
-        with storage_errors(self._folder, "listed"), contextlib.suppress(FileNotFoundError):
-            with os.scandir(self._folder) as entries:
-                for entry in entries:
-                    name = entry.name.removesuffix(".json")
-                    if name == entry.name or not (name in known or is_session_id(name)):
-                        continue
-                    with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
-                        if entry.is_file(follow_symlinks=False):
-                            status = entry.stat(follow_symlinks=False)
-                            found[name] = Stamp(status.st_mtime_ns, status.st_size)
+        for entry in self._entries():
+            name = entry.name.removesuffix(".json")
+            if name != entry.name and (name in known or is_session_id(name)):
+                try:
+                    if entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        found[name] = Stamp(status.st_mtime_ns, status.st_size)
+                except FileNotFoundError:  # deleted since the folder was read
+                    continue
         return found
 
-    def _take_over(self, files: Mapping[str, Stamp], known: Mapping[str, Stamp]) -> None:
-        entries = {name: self._read(name, stamp) for name, stamp in files.items()}
+    def _entries(self) -> list[os.DirEntry[str]]:
+        with storage_errors(self._folder, "listed"):
+            try:
+                with os.scandir(self._folder) as entries:
+                    return list(entries)
+            except FileNotFoundError:
+                return []
+
+    def _take_over(self, files: Mapping[str, Stamp], known: Mapping[str, Stamp], read: Reader) -> None:
+        entries = {name: self._read(name, stamp, read) for name, stamp in files.items()}
         readable = [entry for entry in entries.values() if entry is not None]
 
-        def put(db: "sqlite3.Connection") -> None:
+        def put(db: "Connection") -> None:
             # What was recorded since `known` was taken is newer than what was read here.
             current = [entry for entry in readable if self._stamps.get(entry[0].id) == known.get(entry[0].id)]
             self._put(db, current, None)
@@ -196,37 +220,31 @@ class Index:
         self._run(put)
         self._forget_all([name for name, entry in entries.items() if entry is None], known)
 
-    def _read(self, name: str, stamp: Stamp) -> _Entry | None:
-        path = self._folder / f"{name}.json"
+    def _read(self, name: str, stamp: Stamp, read: Reader) -> Entry | None:
         try:
-            raw, stamp = read_stamped(path, self._quarantine, check=check_session)
-        except NotFoundError:
-            return None
+            return read(SessionId(name))
         except BrokenDocumentError:
-            self._broken[name] = stamp
-            return None
-        except StorageError as error:
-            self._quarantine.report(path, error.message)
-            return None
-        return decode_session(SessionId(name), raw, mtime_ms=stamp.mtime_ns // 1_000_000), stamp
+            self._broken[name] = stamp  # where it was moved away, nobody will ask again
+        except (NotFoundError, StorageError):  # gone meanwhile, or unreadable for now
+            pass
+        return None
 
     def _forget_all(self, names: Collection[str], known: Mapping[str, Stamp]) -> None:
         if names:
             self._run(lambda db: self._drop(db, [name for name in names if self._stamps.get(name) == known.get(name)]))
 
-    def _put(self, db: "sqlite3.Connection", entries: Sequence[_Entry], before: Stamp | None) -> None:
+    def _put(self, db: "Connection", entries: Sequence[Entry], before: Stamp | None) -> None:
         with db:
             db.execute("BEGIN IMMEDIATE")
             for session, stamp in entries:
-                _put_session(db, session, stamp, before)
+                put_session(db, session, stamp, before)
         self._stamps.update({session.id: stamp for session, stamp in entries})
 
-    def _drop(self, db: "sqlite3.Connection", names: Sequence[str]) -> None:
+    def _drop(self, db: "Connection", names: Sequence[str]) -> None:
         with db:
             db.execute("BEGIN IMMEDIATE")
             for name in names:
-                for (key,) in db.execute("DELETE FROM sessions WHERE id = ? RETURNING key", (name,)).fetchall():
-                    _drop_texts(db, key, _TITLE_POSITION)
+                drop_session(db, name)
         for name in names:
             self._stamps.pop(name, None)
 
@@ -245,7 +263,7 @@ def _delete_database(path: Path) -> bool:
     return True
 
 
-def _summary(row: tuple[str, str, str, str, str, int, int, int]) -> SessionSummary:
+def _summary(row: SummaryRow) -> SessionSummary:
     session_id, title, provider, model, agent_id, created_ms, updated_ms, message_count = row
     return SessionSummary(
         id=SessionId(session_id),

@@ -4,6 +4,7 @@ Functions over a connection; when to call them, and what to do when SQLite refus
 """
 
 import contextlib
+import json
 import os
 import re
 from pathlib import Path
@@ -13,10 +14,10 @@ from skales.data.document import ABSENT, Stamp
 from skales.data.session_codec import Session
 
 if TYPE_CHECKING:
-    import sqlite3  # at run time loaded when the index is first used; so is the alias below
+    from sqlite3 import Connection  # at run time loaded when the index is first used
 
-SummaryRow = tuple[str, str, str, str, str, int, int, int]
-HitRow = tuple[str, str, int, str]
+SummaryRow = tuple[str, str, str, str, str, int, int, int]  # as selected by _PAGE
+HitRow = tuple[str, str, int | None, str]  # id, title, position of the message or None for the title, snippet
 
 _SCHEMA_VERSION = 1
 _SCHEMA = (
@@ -47,18 +48,20 @@ _PAGE_MATCHING = """
     WHERE (updated_ms, id) < (?, ?)
         AND key IN (SELECT session FROM texts WHERE key IN (SELECT rowid FROM words WHERE words MATCH ?))
     ORDER BY updated_ms DESC, id DESC LIMIT ?"""
-_BEST = """
-    SELECT texts.session, texts.position, texts.key FROM words JOIN texts ON texts.key = words.rowid
-    WHERE words MATCH ? ORDER BY words.rank"""
-_SNIPPET = """
-    SELECT sessions.id, sessions.title, snippet(words, 0, '', '', '…', 20) FROM words JOIN sessions
-    WHERE words MATCH ? AND words.rowid = ? AND sessions.key = ?"""
+_RANKED = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
+# The condition keeps the matches in one pass and makes the costly snippet only for the chosen ones.
+_SNIPPETS = """
+    SELECT rowid, CASE WHEN rowid IN (SELECT value FROM json_each(?)) THEN snippet(words, 0, '', '', '…', 20) END
+    FROM words WHERE words MATCH ?"""
+_PLACE = """
+    SELECT texts.session, texts.position, sessions.id, sessions.title FROM texts
+    JOIN sessions ON sessions.key = texts.session WHERE texts.key = ?"""
 
 _TITLE_POSITION = -1
-_AFTER_ALL = (1 << 62, "")
+_UNFINISHED_LETTERS = 3
+AFTER_ALL = (1 << 62, "")
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
-
 
 # unicode61 takes a run of Chinese or Japanese for one word. An invisible separator around each sign makes every sign a
 # word, and what a person types becomes a phrase of them.
@@ -67,7 +70,11 @@ _SEPARATOR = "\u200b"
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
-def connect(path: Path | None, timeout_s: float) -> "sqlite3.Connection":
+def connect(path: Path | None, timeout_s: float) -> "Connection":
+    """A database with the tables in it, usable from any one thread at a time; in memory without a path.
+
+    Raises sqlite3.Error when the file is locked, read-only, no database, or has another version of the tables.
+    """
     import sqlite3
 
     if path is not None:
@@ -87,7 +94,7 @@ def connect(path: Path | None, timeout_s: float) -> "sqlite3.Connection":
     return db
 
 
-def _create_schema(db: "sqlite3.Connection") -> None:
+def _create_schema(db: "Connection") -> None:
     import sqlite3
 
     with db:
@@ -102,37 +109,49 @@ def _create_schema(db: "sqlite3.Connection") -> None:
                 pass
 
 
-def _schema_version(db: "sqlite3.Connection") -> int:
+def _schema_version(db: "Connection") -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def match_expression(query: str) -> str:
     """An FTS5 expression for what a person typed, empty when there is no word in it.
 
-    All words and quoted phrases must occur; the last one may be unfinished unless it is quoted. No sign is an operator.
+    All words and quoted phrases must occur. The last word may be unfinished when it has three letters or more; shorter
+    beginnings fit half the vocabulary. No sign is an operator.
     """
-    found = [(bool(quoted), quoted or word) for quoted, word in _PHRASE_OR_WORD.findall(_searchable(query))]
-    phrases = [(quoted, text) for quoted, text in found if any(sign.isalnum() for sign in text)]
-    if not phrases:
-        return ""
-    unfinished = "" if phrases[-1][0] else "*"
-    return " ".join(f'"{text}"' for _, text in phrases) + unfinished
+    found = _PHRASE_OR_WORD.findall(_searchable(query))
+    phrases = [(quoted, word) for quoted, word in found if any(sign.isalnum() for sign in quoted or word)]
+    unfinished = "*" if phrases and len(phrases[-1][1]) >= _UNFINISHED_LETTERS else ""
+    return " ".join(f'"{quoted or word}"' for quoted, word in phrases) + unfinished
 
 
-def _put_session(db: "sqlite3.Connection", session: Session, stamp: Stamp, before: Stamp | None) -> None:
+def load_stamps(db: "Connection") -> dict[str, Stamp]:
+    """The state of every session's file when its row was written."""
+    return {session_id: _read_stamp(stamp) for session_id, stamp in db.execute("SELECT id, stamp FROM sessions")}
+
+
+def put_session(db: "Connection", session: Session, stamp: Stamp, before: Stamp | None) -> None:
+    """Write a session's row and full text; with the row at state `before` only messages beyond it are added."""
     title = _storable(session.title)
     seen, seen_title = _seen(db, session, before)
     names = (title, _storable(session.provider), _storable(session.model), _storable(session.agent_id))
     numbers = (session.created_ms, session.updated_ms, len(session.messages))
     (key,) = db.execute(_PUT, (session.id, _write_stamp(stamp), *names, *numbers)).fetchone()
     if title != seen_title:
-        _drop_texts(db, key, _TITLE_POSITION, _TITLE_POSITION)
+        if seen_title is not None:
+            _drop_texts(db, key, _TITLE_POSITION, _TITLE_POSITION)
         _add_text(db, key, _TITLE_POSITION, title)
     for position in range(seen, len(session.messages)):
         _add_text(db, key, position, session.messages[position].text)
 
 
-def _seen(db: "sqlite3.Connection", session: Session, before: Stamp | None) -> tuple[int, str | None]:
+def drop_session(db: "Connection", session_id: str) -> None:
+    """Remove a session's row and full text."""
+    for (key,) in db.execute("DELETE FROM sessions WHERE id = ? RETURNING key", (session_id,)).fetchall():
+        _drop_texts(db, key, _TITLE_POSITION)
+
+
+def _seen(db: "Connection", session: Session, before: Stamp | None) -> tuple[int, str | None]:
     """How many messages and which title the full text has; what it has of another state of the file is dropped."""
     row = db.execute("SELECT key, stamp, title, message_count FROM sessions WHERE id = ?", (session.id,)).fetchone()
     if row is None:
@@ -144,21 +163,45 @@ def _seen(db: "sqlite3.Connection", session: Session, before: Stamp | None) -> t
     return 0, None
 
 
-def _add_text(db: "sqlite3.Connection", session_key: int, position: int, text: str) -> None:
+def _add_text(db: "Connection", session_key: int, position: int, text: str) -> None:
     words = _searchable(text)
     if words.strip():
         cursor = db.execute("INSERT INTO texts (session, position) VALUES (?, ?)", (session_key, position))
         db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (cursor.lastrowid, words))
 
 
-def _drop_texts(db: "sqlite3.Connection", session_key: int, first: int, last: int = 1 << 62) -> None:
+def _drop_texts(db: "Connection", session_key: int, first: int, last: int = 1 << 62) -> None:
     chosen = (session_key, first, last)
     where = "WHERE session = ? AND position BETWEEN ? AND ?"
     db.execute(f"DELETE FROM words WHERE rowid IN (SELECT key FROM texts {where})", chosen)  # noqa: S608
     db.execute(f"DELETE FROM texts {where}", chosen)  # noqa: S608
 
 
-def _search(): pass
+def select_page(db: "Connection", after: tuple[int, str], limit: int) -> list[SummaryRow]:
+    """Rows newest first, beyond `after`."""
+    return db.execute(_PAGE, (*after, limit)).fetchall()
+
+
+def select_matching_page(db: "Connection", after: tuple[int, str], limit: int, expression: str) -> list[SummaryRow]:
+    """Like `select_page`, of the sessions with a text that matches."""
+    return db.execute(_PAGE_MATCHING, (*after, expression, limit)).fetchall()
+
+
+def select_hits(db: "Connection", expression: str, limit: int) -> list[HitRow]:
+    """The best matching text of each session, best first."""
+    places: dict[int, tuple[int, int, str, str]] = {}
+    for (text_key,) in db.execute(_RANKED, (expression,)):
+        session_key, position, session_id, title = db.execute(_PLACE, (text_key,)).fetchone()
+        places.setdefault(session_key, (text_key, position, session_id, title))
+        if len(places) == limit:
+            break
+    chosen = json.dumps([text_key for text_key, *_ in places.values()])
+    snippets = {key: text for key, text in db.execute(_SNIPPETS, (chosen, expression)) if text is not None}
+    return [
+        (session_id, title, None if position == _TITLE_POSITION else position, _shown(snippets[text_key]))
+        for text_key, position, session_id, title in places.values()
+    ]
+
 
 def _write_stamp(stamp: Stamp) -> str:
     """As text: the times some file systems keep do not fit into SQLite's 64 bits."""
@@ -166,12 +209,19 @@ def _write_stamp(stamp: Stamp) -> str:
 
 
 def _read_stamp(text: str) -> Stamp:
-    mtime_ns, size_bytes = text.split()
-    return Stamp(int(mtime_ns), int(size_bytes))
+    try:
+        mtime_ns, size_bytes = text.split()
+        return Stamp(int(mtime_ns), int(size_bytes))
+    except ValueError:  # damage that SQLite cannot see; the row is written anew
+        return ABSENT
 
 
 def _searchable(text: str) -> str:
     return _UNSPACED.sub(f"{_SEPARATOR}\\1{_SEPARATOR}", _storable(text))
+
+
+def _shown(snippet: str) -> str:
+    return " ".join(snippet.replace(_SEPARATOR, "").split())
 
 
 def _storable(text: str) -> str:

@@ -7,38 +7,45 @@ import hashlib
 import re
 import threading
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
 from math import log
 from pathlib import Path
 
 from skales.core.clock import Clock
-from skales.core.errors import InputError, NotFoundError
+from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue, as_list, as_text
-from skales.data.document import create_object
+from skales.data.document import create_object, read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import Folder, Source, remove_file, update_or_start_over
+from skales.data.records import Folder, Source, moment_ms, remove_file, texts_of, update_or_start_over
 
-# Longest match first: writing without blanks between words (Thai, Khmer, Burmese, Chinese, Japanese) comes in pairs.
+# Where no blanks stand between words (Thai, Khmer, Burmese, Chinese, Japanese), pairs of letters are compared.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 
 # The beginning of a word counts less than the word, and only when it is long enough to mean something.
-_PREFIX_WEIGHT = 0.6
-_PREFIX_MIN = 4
+_PART_WEIGHT = 0.6
+_BEGINNING_MIN = 4  # letters of the query that find a longer word
+_STEM_MIN = 5  # letters of a memory's word that are found by a longer one
+
+# A whole chat message may be the query; what it is about stands in far fewer words.
+_QUERY_WORDS_MAX = 64
 
 # Words that say nothing about what is looked for, in the languages people use most with it.
-_STOP_WORDS = frozenset(
-    "a an and are as at be but by can did do does for from has have how i in is it my of on or that the this to was"
-    " what when where which who why with you your"
-    " aber als am an auf aus bei das dem den der des die du ein eine einen einer er es fur hat ich ihr im in ist kann"
-    " mein meine mit nicht oder sie sind und von war was wann wer wie wo zu zum zur"
-    " como con de del donde el en es la las los mi que por un una y".split()
-)
+_STOP_TEXT = """
+a an and are as at be but by can did do does for from has have how i in is it my of on or that the this to was what
+when where which who why with you your
+aber als am an auf aus bei das dem den der des die du ein eine einen einer er es fur hat ich ihr im in ist kann mein
+meine mit nicht oder sie sind und von war was wann wer wie wo zu zum zur
+como con de del donde el en es la las los mi que por un una y
+"""
+_STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +74,10 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A memory with its file, the id it claims, and its words as search compares them."""
+    """A memory with its file and its words as search compares them."""
 
     memory: Memory
     path: Path
-    claimed_id: str
     words: frozenset[str]
 
 
@@ -87,7 +93,9 @@ class MemoryStore:
         self._files = Folder(directory.memories, quarantine, _parse, quarantine.report)
         self._adding = threading.Lock()
 
-    def add(self, content: str, category: str = "fact", keywords: Sequence[str] = (), *, source: str = "user") -> Memory:
+    def add(
+        self, content: str, category: str = "fact", keywords: Sequence[str] = (), *, source: str = "user"
+    ) -> Memory:
         """Keep a memory; one that says the same already is returned instead. Raises InputError for empty content."""
         if not content.strip():
             raise InputError("content is required", hint="Say what to remember")
@@ -115,12 +123,17 @@ class MemoryStore:
         kept = next((kept for kept in self._kept() if kept.memory.id == memory_id), None)
         if kept is None:
             raise NotFoundError("Memory not found")
+        # First, because a note about a memory that is still there does no harm.
         self._block(kept.memory.content)
         remove_file(kept.path)
 
     def is_blocked(self, content: str) -> bool:
         """Whether a memory that says the same was deleted before."""
-        return _fingerprint(content) in self._update_blocklist(())
+        try:
+            hashes = read_object(self._blocklist, self._quarantine).get("hashes")
+        except (NotFoundError, BrokenDocumentError):
+            return False
+        return _fingerprint(content) in as_list(hashes)
 
     def search(self, query: str, limit: int) -> Sequence[MemoryHit]:
         """The best matches by words of content and keywords, best first, newer first among equals.
@@ -130,12 +143,105 @@ class MemoryStore:
         """
         kept = self._kept()
         frequency = Counter(word for one in kept for word in one.words)
-        wanted = {word: _matches(word, frequency) for word in _query_words(query)}
-        weights = {word: log(1 + len(kept) / (1 + _spread(found, frequency))) for word, found in wanted.items()}
-        hits = [MemoryHit(one.memory, _score(one.words, wanted, weights)) for one in kept]
-        hits = sorted((hit for hit in hits if hit.score > 0), key=lambda hit: -hit.score)
-        return hits[: max(limit, 0)]
+        vocabulary = sorted(frequency)
+        wanted = [
+            (found, log(1 + len(kept) / (1 + sum(frequency[word] for word in found))))
+            for found in (_matches(word, frequency, vocabulary) for word in _query_words(query))
+        ]
+        hits = [MemoryHit(one.memory, _score(one.words, wanted)) for one in kept]
+        best = sorted((hit for hit in hits if hit.score > 0), key=lambda hit: -hit.score)
+        return best[: max(limit, 0)]
 
     def list(self) -> Sequence[Memory]:
         """All of them, newest first."""
         return [kept.memory for kept in self._kept()]
+
+    def _kept(self) -> Sequence[_Kept]:
+        """Newest first."""
+        return sorted(self._files.read(), key=lambda kept: (-kept.memory.extracted_ms, kept.memory.id))
+
+    def _block(self, content: str) -> None:
+        fingerprint = _fingerprint(content)
+
+        def change(value: dict[str, JsonValue]) -> None:
+            hashes = [*as_list(value.get("hashes"))]
+            value["hashes"] = hashes if fingerprint in hashes else [*hashes, fingerprint]
+
+        update_or_start_over(self._blocklist, self._quarantine, change, missing={})
+
+
+def memory_json(memory: Memory) -> JsonObject:
+    """A memory in the shape of its file, with the id that finds it again."""
+    return {
+        **memory.raw,
+        "id": memory.id,
+        "category": memory.category,
+        "content": memory.content,
+        "source_conversation_id": memory.source,
+        "extracted_at": memory.extracted_ms,
+        "relevance_keywords": list(memory.keywords),
+    }
+
+
+def _parse(source: Source) -> _Kept:
+    """Raises ValueError with the reason. The file's name is the id; a copied file is a memory of its own."""
+    value = source.value
+    content = as_text(value.get("content"))
+    if not content.strip():
+        raise ValueError("it is no memory: it has no content")
+    keywords = texts_of(value.get("relevance_keywords"))
+    memory = Memory(
+        id=source.path.stem,
+        category=as_text(value.get("category")) or "fact",
+        content=content,
+        source=as_text(value.get("source_conversation_id")),
+        extracted_ms=moment_ms(value.get("extracted_at"), default=source.stamp.mtime_ns // 1_000_000),
+        keywords=keywords,
+        raw=value,
+    )
+    return _Kept(memory, source.path, frozenset(_words(" ".join([content, *keywords]))))
+
+
+def _normalise(content: str) -> str:
+    """What two memories that say the same have in common."""
+    return " ".join(unicodedata.normalize("NFKC", content).casefold().split()).rstrip(".!… ")
+
+
+def _fingerprint(content: str) -> str:
+    return hashlib.sha256(_normalise(content).encode(errors="surrogatepass")).hexdigest()
+
+
+def _words(text: str) -> Iterator[str]:
+    """Words without case and accents; where no blanks stand between words, pairs of letters."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    for run in _RUN.findall("".join(letter for letter in decomposed if not unicodedata.combining(letter))):
+        if _UNSPACED_START.match(run) and len(run) > 1:
+            yield from (run[start : start + 2] for start in range(len(run) - 1))
+        else:
+            yield run
+
+
+def _query_words(query: str) -> Sequence[str]:
+    words = list(dict.fromkeys(_words(query)))
+    telling = [word for word in words if word not in _STOP_WORDS]
+    return (telling or words)[:_QUERY_WORDS_MAX]
+
+
+def _matches(word: str, frequency: Mapping[str, int], vocabulary: Sequence[str]) -> Mapping[str, float]:
+    """Words of memories that answer to a word of the query, and how well. `vocabulary` is sorted."""
+    found = {word[:end]: _PART_WEIGHT for end in range(_STEM_MIN, len(word)) if word[:end] in frequency}
+    if len(word) >= _BEGINNING_MIN:
+        longer = takewhile(lambda other: other.startswith(word), vocabulary[bisect_left(vocabulary, word) :])
+        found.update(dict.fromkeys(longer, _PART_WEIGHT))
+    if word in frequency:
+        found[word] = 1.0
+    return found
+
+
+def _score(words: frozenset[str], wanted: Sequence[tuple[Mapping[str, float], float]]) -> float:
+    """The weighted share of the query's words that stand in a memory."""
+    reached = sum(
+        weight * max((strength for word, strength in found.items() if word in words), default=0.0)
+        for found, weight in wanted
+    )
+    return reached / sum(weight for _, weight in wanted) if reached else 0.0

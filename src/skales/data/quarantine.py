@@ -52,11 +52,12 @@ class Quarantine:
             return self.report(path, reason)
 
     def report(self, path: Path, reason: str) -> BrokenFile:
-        """Remember a file that stays where it is, until it changes or the program ends."""
-        broken = BrokenFile(path, path, reason, self.clock.now_ms())
+        """Remember, once, a file that stays where it is; until it changes or the program ends."""
+        met = (BrokenFile(path, path, reason, self.clock.now_ms()), _fingerprint(path))
         with self._lock:
-            self._in_place[path] = (broken, _fingerprint(path))
-        return broken
+            if path not in self._in_place or self._in_place[path][1] != met[1]:
+                self._in_place[path] = met
+            return self._in_place[path][0]
 
     def notices(self) -> list[BrokenFile]:
         """Every broken file that nobody dismissed, newest first."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
-from skales.core.json import JsonObject, JsonValue
+from skales.core.json import JsonObject, JsonValue, as_list
 from skales.data.document import (
     ABSENT,
     Stamp,
@@ -24,6 +24,9 @@ from skales.data.document import (
 from skales.data.quarantine import Quarantine
 
 Thing = TypeVar("Thing")
+
+# The year 9999; later ones cannot be shown, and infinity cannot be counted with.
+_LAST_MOMENT_MS = 253_402_300_800_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,18 @@ def update_or_start_over(
         return update_object(path, quarantine, change, missing=missing)
     except BrokenDocumentError:
         return update_object(path, quarantine, change, missing=missing)
+
+
+def texts_of(value: JsonValue) -> tuple[str, ...]:
+    """The strings of an array; nothing when it is none."""
+    return tuple(item for item in as_list(value) if isinstance(item, str))
+
+
+def moment_ms(value: JsonValue, *, default: int = 0) -> int:
+    """A moment of a file in milliseconds since 1970; what cannot be one counts as `default`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LAST_MOMENT_MS:
+        return default
+    return int(value)
 
 
 def _list_files(folder: Path) -> dict[str, Stamp]:

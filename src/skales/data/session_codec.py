@@ -8,9 +8,10 @@ Spec: data-directory.md, "sessions/<id>.json".
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
@@ -23,26 +24,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OWN_ID = re.compile(r"session_([0-9]{12,14})")
 _DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 _ROLES = {role.value: role for role in Role}
-_SESSION_KEYS = {"id", "title", "provider", "model", "agentId", "createdAt", "updatedAt", "messages", "queued"}
-
-# Which field of a Message a key of the file fills. Other programs write `reasoning` for `reasoning_content`.
+# Other programs write `reasoning`; it stays under that key.
 _REASONING, _OTHER_REASONING = "reasoning_content", "reasoning"
-_FIELDS = {
-    "role": "role",
-    "content": "content",
-    "timestamp": "timestamp_ms",
-    "tool_calls": "tool_calls",
-    "tool_call_id": "tool_call_id",
-    "name": "name",
-    "is_error": "is_error",
-    _REASONING: "reasoning",
-    _OTHER_REASONING: "reasoning",
-    "provider": "provider",
-    "model": "model",
-    "incomplete": "incomplete",
-    "usage": "usage",
-    "duration_ms": "duration_ms",
-}
+_SESSION_KEYS = {"id", "title", "provider", "model", "agentId", "createdAt", "updatedAt", "messages", "queued"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +54,9 @@ def check_session(raw: JsonObject) -> None:
         raise ValueError("`messages` is not a list")  # noqa: TRY004 - the document's reader expects ValueError
 
 
-def decode_session(session_id: SessionId, raw: JsonObject, *, mtime_ms: int) -> Session:
+def session_from_disk(session_id: SessionId, raw: JsonObject, *, mtime_ms: int) -> Session:
     """The session of a file. Missing times come from the messages, then from the id, then from the file's own."""
-    messages = decode_messages(raw.get("messages"))
+    messages = messages_from_disk(raw.get("messages"))
     times = [message.timestamp_ms for message in messages if message.timestamp_ms]
     own = _OWN_ID.fullmatch(session_id)
     title = as_text(raw.get("title"))
@@ -90,7 +74,7 @@ def decode_session(session_id: SessionId, raw: JsonObject, *, mtime_ms: int) -> 
     )
 
 
-def encode_new_session(session: Session) -> dict[str, JsonValue]:
+def new_session_to_disk(session: Session) -> dict[str, JsonValue]:
     """The first content of a session's file; `agentId` and `queued` only when there is something to say."""
     raw: dict[str, JsonValue] = {
         "id": session.id,
@@ -99,7 +83,7 @@ def encode_new_session(session: Session) -> dict[str, JsonValue]:
         "model": session.model,
         "createdAt": session.created_ms,
         "updatedAt": session.updated_ms,
-        "messages": [encode_message(message) for message in session.messages],
+        "messages": [message_to_disk(message) for message in session.messages],
     }
     if session.agent_id:
         raw["agentId"] = session.agent_id
@@ -108,12 +92,12 @@ def encode_new_session(session: Session) -> dict[str, JsonValue]:
     return raw | dict(session.extra)
 
 
-def decode_messages(raw: JsonValue) -> tuple[Message, ...]:
+def messages_from_disk(raw: JsonValue) -> tuple[Message, ...]:
     """The entries that are messages, in order; anything else in the list is passed over."""
-    return tuple(message for entry in as_list(raw) if (message := decode_message(entry)) is not None)
+    return tuple(message for entry in as_list(raw) if (message := message_from_disk(entry)) is not None)
 
 
-def decode_message(raw: JsonValue) -> Message | None:
+def message_from_disk(raw: JsonValue) -> Message | None:
     """One entry of `messages`, None when it is no object or its role is not one of ours."""
     entry = as_object(raw)
     role = _ROLES.get(as_text(entry.get("role")))
@@ -130,17 +114,16 @@ def decode_message(raw: JsonValue) -> Message | None:
     return replace(message, extra=extra) if extra else message
 
 
-def encode_message(message: Message) -> dict[str, JsonValue]:
-    """One entry of `messages`, with everything `decode_message` put into `extra`."""
+def message_to_disk(message: Message) -> dict[str, JsonValue]:
+    """One entry of `messages`, with everything `message_from_disk` put into `extra`."""
     written = _write(message)
     kept = _read(message.role, message.extra)
-    if _OTHER_REASONING in message.extra and _REASONING not in message.extra and kept.reasoning == message.reasoning:
+    both = _REASONING in message.extra and _OTHER_REASONING in message.extra
+    if _OTHER_REASONING in message.extra and not both and kept.reasoning == message.reasoning:
         written.pop(_REASONING, None)
-    two_reasonings = _REASONING in message.extra
     for key, value in message.extra.items():
-        name = _FIELDS.get(key)
-        unknown = name is None or (key == _OTHER_REASONING and two_reasonings)
-        if unknown or getattr(kept, str(name)) == getattr(message, str(name)):
+        known = None if both and key == _OTHER_REASONING else _FIELDS.get(key)
+        if known is None or getattr(kept, known.name) == getattr(message, known.name):
             written[key] = value
     return written
 
@@ -172,40 +155,18 @@ def read_moment(raw: JsonValue) -> int:
 
 
 def _read(role: Role, entry: JsonObject) -> Message:
-    return Message(
-        role=role,
-        content=_read_content(entry.get("content")),
-        timestamp_ms=read_moment(entry.get("timestamp")),
-        tool_calls=tuple(call for raw in as_list(entry.get("tool_calls")) if (call := _read_call(raw)) is not None),
-        tool_call_id=as_text(entry.get("tool_call_id")),
-        name=as_text(entry.get("name")),
-        is_error=entry.get("is_error") is True,
-        reasoning=as_text(entry.get(_REASONING)) or as_text(entry.get(_OTHER_REASONING)),
-        provider=as_text(entry.get("provider")),
-        model=as_text(entry.get("model")),
-        incomplete=as_text(entry.get("incomplete")),
-        usage=_read_usage(entry.get("usage")),
-        duration_ms=_read_count(entry.get("duration_ms")),
-    )
+    said = {spelled.name: spelled.read(entry[key]) for key, spelled in _FIELDS.items() if key in entry}
+    return Message(role=role, **said)
 
 
 def _write(message: Message) -> dict[str, JsonValue]:
     """The fields as we spell them, without `extra`; `content` always, others only when they say something."""
-    fields: dict[str, JsonValue] = {
-        "timestamp": message.timestamp_ms,
-        "tool_calls": [_write_call(call) for call in message.tool_calls],
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-        "is_error": message.is_error,
-        _REASONING: message.reasoning,
-        "provider": message.provider,
-        "model": message.model,
-        "incomplete": message.incomplete,
-        "usage": _write_usage(message.usage),
-        "duration_ms": message.duration_ms,
-    }
-    said = {key: value for key, value in fields.items() if value}
-    return {"role": message.role.value, "content": _write_content(message.content)} | said
+    written: dict[str, JsonValue] = {"role": message.role.value, "content": _write_content(message.content)}
+    for key, spelled in _WRITTEN_FIELDS.items():
+        value = getattr(message, spelled.name)
+        if value:
+            written[key] = spelled.write(value)
+    return written
 
 
 def _is_same(ours: JsonValue, theirs: JsonValue) -> bool:
@@ -258,6 +219,18 @@ def _write_part(part: ContentPart) -> JsonObject:
             return {"type": "image", "media_type": media_type, "data": data} | named
 
 
+def _read_flag(raw: JsonValue) -> bool:
+    return raw is True
+
+
+def _read_calls(raw: JsonValue) -> tuple[ToolCall, ...]:
+    return tuple(call for entry in as_list(raw) if (call := _read_call(entry)) is not None)
+
+
+def _write_calls(calls: tuple[ToolCall, ...]) -> JsonValue:
+    return [_write_call(call) for call in calls]
+
+
 def _read_call(raw: JsonValue) -> ToolCall | None:
     entry = as_object(raw)
     function = as_object(entry.get("function"))
@@ -296,9 +269,7 @@ def _read_usage(raw: JsonValue) -> Usage | None:
     return Usage(*(_read_count(raw.get(key)) for key in ("input_tokens", "output_tokens", "cached_tokens")))
 
 
-def _write_usage(usage: Usage | None) -> JsonValue:
-    if usage is None:
-        return None
+def _write_usage(usage: Usage) -> JsonValue:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
@@ -317,3 +288,35 @@ def _read_count(raw: JsonValue) -> int:
             return int(raw)
         case _:
             return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """How one key of an entry becomes one attribute of a Message, and back."""
+
+    name: str
+    read: Callable[[JsonValue], Any]
+    write: Callable[[Any], JsonValue]
+
+
+def _as_is(value: JsonValue) -> JsonValue:
+    return value
+
+
+# Both spellings of the reasoning fill the same attribute; the last one in this order wins, and is the one we write.
+_FIELDS = {
+    "content": _Spelling("content", _read_content, _write_content),
+    "timestamp": _Spelling("timestamp_ms", read_moment, _as_is),
+    "tool_calls": _Spelling("tool_calls", _read_calls, _write_calls),
+    "tool_call_id": _Spelling("tool_call_id", as_text, _as_is),
+    "name": _Spelling("name", as_text, _as_is),
+    "is_error": _Spelling("is_error", _read_flag, _as_is),
+    _OTHER_REASONING: _Spelling("reasoning", as_text, _as_is),
+    _REASONING: _Spelling("reasoning", as_text, _as_is),
+    "provider": _Spelling("provider", as_text, _as_is),
+    "model": _Spelling("model", as_text, _as_is),
+    "incomplete": _Spelling("incomplete", as_text, _as_is),
+    "usage": _Spelling("usage", _read_usage, _write_usage),
+    "duration_ms": _Spelling("duration_ms", _read_count, _as_is),
+}
+_WRITTEN_FIELDS = {key: spelled for key, spelled in _FIELDS.items() if key not in ("content", _OTHER_REASONING)}

@@ -23,13 +23,16 @@ _SECRET_NAME = re.compile(r"(key|token|secret|password|authorization)$", re.IGNO
 
 
 def read_setting(settings: BaseModel, name: str) -> JsonValue:
-    """The value under a dotted name, secrets masked. Raises NotFoundError that suggests the nearest name."""
+    """The value under a dotted name, all of them for an empty one; secrets are masked.
+
+    Raises NotFoundError that suggests the nearest name.
+    """
     value: JsonValue = settings.model_dump(mode="json", by_alias=True)
-    parts = name.split(".")
+    parts = name.split(".") if name else []
     for number, part in enumerate(parts):
         known = as_object(value)
         if part not in known:
-            raise _unknown(name, _names(None, known, parts[:number]))
+            raise _unknown(name, parts[:number], list(known))
         value = known[part]
     return _mask(name, value)
 
@@ -45,12 +48,12 @@ def write_setting(model: type[BaseModel], raw: dict[str, JsonValue], name: str, 
     for number, part in enumerate(above):
         below = _kind_below(kind, part)
         if below is None and part not in parent:
-            raise _unknown(name, _names(kind, parent, above[:number]))
+            raise _unknown(name, above[:number], _names(kind, parent))
         kind = below
         parent = open_object(parent, part)
     below = _kind_below(kind, last) or (_kind_of(parent[last]) if last in parent else None)
     if below is None:
-        raise _unknown(name, _names(kind, parent, above))
+        raise _unknown(name, above, _names(kind, parent))
     parent[last] = _parse(below, text, name)
 
 
@@ -138,13 +141,15 @@ def _mask(name: str, value: JsonValue) -> JsonValue:
             return value
 
 
-def _names(kind: object, parent: Mapping[str, JsonValue], above: list[str]) -> list[str]:
-    """The names that would have been possible below `above`."""
+def _names(kind: object, parent: Mapping[str, JsonValue]) -> Sequence[str]:
+    """The names that are possible below a type and in an object."""
     known = [field.alias or name for name, field in kind.model_fields.items()] if _is_model(kind) else []
-    return [".".join([*above, name]) for name in dict.fromkeys([*known, *parent])]
+    return list(dict.fromkeys([*known, *parent]))
 
 
-def _unknown(name: str, known: list[str]) -> NotFoundError:
-    near = get_close_matches(name, known, n=3)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(known)}" if known else ""
+def _unknown(name: str, above: Sequence[str], known: Sequence[str]) -> NotFoundError:
+    """`known` are the names below `above` that could have been meant."""
+    near = get_close_matches(name.split(".")[len(above)], known, n=3)
+    words = ", ".join(".".join([*above, part]) for part in near or known)
+    hint = f"Did you mean {words}?" if near else f"Known here: {words}" if words else ""
     return NotFoundError(f"There is no setting {name!r}", hint=hint, code="unknown_setting")

@@ -6,7 +6,7 @@ checked as a whole before anything is written. Spec: data-directory.md, "setting
 
 import copy
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, cast
@@ -28,6 +28,7 @@ from skales.core.ids import is_safe_id
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
 from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
+from skales.data.endpoints import mask_key as mask_key  # whoever shows settings masks keys
 from skales.data.endpoints import parse_api_key, parse_base_url
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -47,7 +48,7 @@ _WANTED = {
 }
 
 
-class FileAccessMode(StrEnum):
+class FileAccess(StrEnum):
     """Where file tools may go. Spec: security.md, "File access"."""
 
     WORKSPACE_ONLY = "workspace_only"
@@ -113,7 +114,7 @@ class Settings(_FilePart):
     locale: str = "en"
     theme: str = "system"
     safety_mode: SafetyMode = SafetyMode.SAFE
-    file_access_mode: FileAccessMode = FileAccessMode.WORKSPACE_ONLY
+    file_access_mode: FileAccess = FileAccess.WORKSPACE_ONLY
     allowed_folders: list[str] = []
     blocked_folders: list[str] = []
     allow_loopback: bool = False
@@ -147,7 +148,7 @@ class SettingFault:
 
 def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]]:
     """The settings an object of the file means, and what of it does not count. Null means the default."""
-    value = copy.deepcopy(raw)
+    value = {_whole(name): _copy(item) for name, item in raw.items()}
     faults: list[SettingFault] = []
     while True:
         try:
@@ -222,10 +223,10 @@ class SettingsStore:
 
         return self.update(change)
 
-    def get_value(self, name: str) -> JsonValue:
+    def get_value(self, name: str = "") -> JsonValue:
         """What counts under a dotted name of the file, such as `providers.openai.model`; secrets are masked.
 
-        Raises NotFoundError that suggests the nearest name.
+        Without a name, everything. Raises NotFoundError that suggests the nearest name.
         """
         return read_setting(self.load(), name)
 
@@ -249,6 +250,23 @@ class SettingsStore:
         return cached[1], cached[2]
 
 
+def _copy(value: JsonValue) -> JsonValue:
+    """A copy that may be cut down, without the halves of surrogate pairs, over which pydantic loses its place."""
+    match value:
+        case str():
+            return _whole(value)
+        case Mapping():
+            return {_whole(name): _copy(item) for name, item in value.items()}
+        case Sequence():
+            return [_copy(item) for item in value]
+        case _:
+            return value
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _fault(detail: ErrorDetails) -> SettingFault:
     context = detail.get("ctx", {})
     match detail["type"]:
@@ -258,9 +276,7 @@ def _fault(detail: ErrorDetails) -> SettingFault:
             reason = f"must be {context['expected']}"
         case kind:
             reason = f"must be {_WANTED.get(kind, 'text')}"
-    # A faulty key of an object is reported as a step below it.
-    place = tuple(step for step in detail["loc"] if step != "[key]")
-    return SettingFault(place, reason, str(context.get("hint", "")))
+    return SettingFault(detail["loc"], reason, str(context.get("hint", "")))
 
 
 def _cost(place: Place) -> Place:

@@ -1,7 +1,9 @@
-"""tasks/: background tasks, one file each. Running them is not its business. Spec: data-directory.md, "Other shapes"."""
+"""tasks/: background tasks, one file each. Running them is not its business.
 
-import re
-from collections.abc import Mapping
+Spec: data-directory.md, "Other shapes"; scheduler.md, "Task states".
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import TypedDict, Unpack
 from skales.core.clock import Clock
 from skales.core.errors import InputError, NotFoundError
 from skales.core.ids import IdSource, is_safe_id
-from skales.core.json import JsonObject, JsonValue, as_int, as_text
+from skales.core.json import JsonObject, JsonValue, as_text
 from skales.data.document import create_object, read_stamped, update_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import Folder, Source, remove_file
+from skales.data.records import Folder, Source, moment_ms, remove_file
 
 
 class TaskStatus(StrEnum):
@@ -98,7 +100,7 @@ class TaskStore:
         path = self._file(task_id)
         return _parse(Source(path, value, create_object(path, value)))
 
-    def list(self, status: str = "") -> list[Task]:
+    def list(self, status: str = "") -> Sequence[Task]:
         """All tasks, or those of one status, newest first. Raises InputError for an unknown status."""
         wanted = _one_of(TaskStatus, status, "status") if status else ""
         found = [task for task in self._files.read() if not wanted or task.status == wanted]
@@ -162,9 +164,9 @@ def _parse(source: Source) -> Task:
                 status=status,
                 priority=as_text(value.get("priority")) or TaskPriority.MEDIUM.value,
                 agent=as_text(value.get("agent")),
-                created_ms=as_int(value.get("createdAt")),
-                started_ms=as_int(value.get("startedAt")),
-                completed_ms=as_int(value.get("completedAt")),
+                created_ms=moment_ms(value.get("createdAt")),
+                started_ms=moment_ms(value.get("startedAt")),
+                completed_ms=moment_ms(value.get("completedAt")),
                 result=as_text(value.get("result")),
                 error=as_text(value.get("error")),
                 raw=value,
@@ -174,7 +176,7 @@ def _parse(source: Source) -> Task:
 
 
 def _checked(changes: TaskChanges) -> dict[str, JsonValue]:
-    wanted: dict[str, JsonValue] = {**changes}
+    wanted: dict[str, JsonValue] = {name: str(value) for name, value in changes.items()}
     if "title" in changes:
         wanted["title"] = _titled(changes["title"])
     if "status" in changes:

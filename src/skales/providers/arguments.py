@@ -42,11 +42,11 @@ def _read(text: str, encodings: int) -> JsonObject:
     if value is None:
         return {}
     if isinstance(value, str) and encodings:
-        return _read_inner(text, value.strip(), encodings)
+        return _read_inner(value.strip(), encodings)
     raise JsonFaultError(f"they are {_KINDS[type(value)]} instead of an object", 0)
 
 
-def _read_inner(text: str, inner: str, encodings: int) -> JsonObject:
+def _read_inner(inner: str, encodings: int) -> JsonObject:
     """An object that was encoded twice. Positions inside it would mean nothing in the text the model wrote."""
     try:
         return _read(inner, encodings - 1)

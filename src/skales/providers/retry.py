@@ -4,7 +4,7 @@ Spec: orchestrator.md, "Streaming, cost, interruption".
 """
 
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -29,15 +29,14 @@ class RetryPolicy:
 
     def pause_s(self, error: ProviderError, failures: int) -> float:
         """How long to wait after the given number of failures; the endpoint's own wish counts more than ours."""
-        jitter_s = self.jitter() * min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2 ** (failures - 1))
-        if error.retry_after_s is None:
-            return jitter_s
-        return error.retry_after_s
+        if error.retry_after_s is not None:
+            return error.retry_after_s
+        return self.jitter() * min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (failures - 1))
 
 
 async def stream_with_retries(
     policy: RetryPolicy, ask: Callable[[], AsyncGenerator[ProviderEvent, None]]
-) -> AsyncIterator[ProviderEvent]:
+) -> AsyncGenerator[ProviderEvent, None]:
     """The events of the first try that gets through; each failure before it shows as `RetryPlanned`.
 
     Raises the ProviderError that cannot be retried, comes after output, or belongs to the last try.
@@ -49,10 +48,11 @@ async def stream_with_retries(
                 async for event in events:
                     has_output = has_output or isinstance(event, TextPiece | ReasoningPiece | CallReady | Finished)
                     yield event
-            return
         except ProviderError as error:
             if has_output or not error.retryable or failures == policy.tries:
                 raise
             plan = RetryPlanned(reason=error.message, wait_s=policy.pause_s(error, failures), attempt=failures + 1)
+        else:
+            return
         yield plan
         await policy.sleep(plan.wait_s)

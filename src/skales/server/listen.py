@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
@@ -17,30 +17,32 @@ DEFAULT_PORTS = range(3000, 3010)
 _STOP_WAIT_S = 1
 
 
-def bind_port(port: int | None) -> socket.socket:
-    """A listening socket on the wanted port, else on the first free one of 3000-3009. Raises ConfigurationError."""
+def bind_port(port: int | None) -> list[socket.socket]:
+    """Listening sockets on the wanted port, else on the first free one of 3000-3009. Raises ConfigurationError.
+
+    The first is 127.0.0.1; a second on ::1 follows where the machine has it, since some clients take `localhost` for that.
+    """
     for candidate in [port] if port is not None else DEFAULT_PORTS:
-        opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            opened.bind((HOST, candidate))
-            opened.listen(128)
+            first = _bind(socket.AF_INET, HOST, candidate)
         except (OSError, OverflowError) as error:
-            opened.close()
             if port is not None:
                 raise ConfigurationError(
                     f"Port {port} cannot be used: {_reason(error)}", hint="Choose another with --port, or leave it out"
                 ) from error
-        else:
-            return opened
+            continue
+        try:
+            return [first, _bind(socket.AF_INET6, "::1", first.getsockname()[1])]
+        except OSError:
+            return [first]
     raise ConfigurationError(
         "Ports 3000 to 3009 are all taken", hint="Stop one of the programs on them, or choose another with --port"
     )
 
 
-async def serve(app: App, listening: socket.socket, on_ready: Callable[[str], None]) -> None:
-    """Answer requests on the socket until SIGINT or SIGTERM; `on_ready` gets the address once it answers."""
-    address = f"http://{HOST}:{listening.getsockname()[1]}"
+async def serve(app: App, listening: Sequence[socket.socket], on_ready: Callable[[str], None]) -> None:
+    """Answer requests on the sockets until SIGINT or SIGTERM; `on_ready` gets the address once it answers."""
+    address = f"http://{HOST}:{listening[0].getsockname()[1]}"
     app.lock.publish(address, app.local_token, __version__, app.clock.now_ms())
     config = uvicorn.Config(
         create_server(app),
@@ -52,7 +54,21 @@ async def serve(app: App, listening: socket.socket, on_ready: Callable[[str], No
         timeout_graceful_shutdown=_STOP_WAIT_S,
     )
     on_ready(address)
-    await uvicorn.Server(config).serve(sockets=[listening])
+    await uvicorn.Server(config).serve(sockets=list(listening))
+
+
+def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family is socket.AF_INET6:
+            opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        opened.bind((host, port))
+        opened.listen(128)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def _reason(error: OSError | OverflowError) -> str:

@@ -50,13 +50,16 @@ _ATTRIBUTES = {tag: {"class"} for tag in _CLASSED} | {
 # Names a browser could act on if another program put our text into a page unescaped.
 _ADDRESS_LIKE = re.compile(r"\b(javascript|vbscript|data):", re.IGNORECASE)
 _LIVELY_TEXT = re.compile(r"(\bjavascript|\bvbscript|\bdata(?=:text))(:)|(\son[a-z]{3,})(=)", re.IGNORECASE)
+# Half of a surrogate pair, from a stream that was cut inside one; UTF-8 cannot hold it.
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _TAG_OR_TEXT = re.compile(r"<[^>]*>|[^<]+")
 
 
 @lru_cache(maxsize=512)
 def render_markdown(text: str) -> str:
     """A whole message, or one finished block of it, as an HTML fragment that is safe to insert."""
-    return _defuse_text(_cleaner().clean(str(_parser().render(text))))
+    whole = _HALF_CHARACTER.sub("\ufffd", text)
+    return _defuse_text(_cleaner().clean(str(_parser().render(whole))))
 
 
 @cache

@@ -1,13 +1,19 @@
-"""What each template is given: frozen facts, ready to show. No template computes, loads or decides.
+"""What each template is given as `view`: frozen facts, ready to show. No template computes, loads or decides.
 
-A page template gets one `…Page` as `view`; a fragment gets its own class. Built by the modules of `ui/`.
+A class names its template; parts of a page that never stand alone name none. Built by the modules of `ui/`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar, Protocol
 
 from markupsafe import Markup
+
+
+class View(Protocol):
+    """Anything that can be rendered."""
+
+    template: ClassVar[str]
 
 
 class Screen(StrEnum):
@@ -60,23 +66,23 @@ class SessionGroup:
 
 @dataclass(frozen=True, slots=True)
 class SessionList:
-    """A stretch of the sidebar's list. `next_offset` is 0 at the end; `is_first` tells it from an appended stretch."""
+    """A stretch of the sidebar's list. `next_before` is empty at the end; `is_first` tells it from an appended stretch."""
 
+    template: ClassVar[str] = "sessions.html"
     groups: tuple[SessionGroup, ...]
     query: str = ""
     current: str = ""
-    next_offset: int = 0
+    next_before: str = ""
     is_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """The frame: navigation, conversations, look. `static` is the address below which this version's files lie."""
+    """The frame: navigation, conversations, look. `deleted` is a conversation that can still be brought back."""
 
     title: str
     screen: Screen
     theme: str
-    static: str
     sessions: SessionList
     deleted: str = ""
 
@@ -85,6 +91,7 @@ class Shell:
 class ErrorPage:
     """A page that cannot be shown, in plain words."""
 
+    template: ClassVar[str] = "error.html"
     shell: Shell
     heading: str
     trouble: Trouble
@@ -105,6 +112,7 @@ class Picture:
 class UserEntry:
     """What the person said. `is_command` for `/tool …`."""
 
+    template: ClassVar[str] = "chat/user.html"
     id: str
     text: str
     when: Moment
@@ -114,15 +122,20 @@ class UserEntry:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
-    """What the model said. `facts` are model, tokens and time in words; `incomplete` says why it ends early."""
+    """What the model said. `facts` are model, tokens and time in words; `incomplete` says why it ends early.
 
+    `can_continue` only on the last one.
+    """
+
+    template: ClassVar[str] = "chat/answer.html"
     id: str
     html: Markup
-    source: str
+    has_text: bool
     reasoning: str
     when: Moment
     facts: tuple[str, ...] = ()
     incomplete: str = ""
+    can_continue: bool = False
 
 
 class StepState(StrEnum):
@@ -147,6 +160,7 @@ class Argument:
 class StepEntry:
     """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page."""
 
+    template: ClassVar[str] = "chat/step.html"
     key: str
     tool: str
     action: str
@@ -165,6 +179,7 @@ Entry = UserEntry | AnswerEntry | StepEntry
 class ApprovalCard:
     """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow."""
 
+    template: ClassVar[str] = "chat/approval.html"
     id: str
     call_key: str
     tool: str
@@ -182,6 +197,7 @@ class ApprovalCard:
 class NoticeLine:
     """A remark between messages. `level` is `info` or `warning`."""
 
+    template: ClassVar[str] = "chat/notice.html"
     level: str
     text: str
 
@@ -190,9 +206,11 @@ class NoticeLine:
 class TurnOutcome:
     """How a turn ended when it did not simply finish. `code` is the error's, empty when it was stopped."""
 
+    template: ClassVar[str] = "chat/outcome.html"
     words: str
     hint: str = ""
     code: str = ""
+    is_error: bool = True
     can_continue: bool = True
 
     @property
@@ -205,20 +223,30 @@ class TurnOutcome:
 class Stretch:
     """Consecutive entries. `older_before` is the index to load older ones from, 0 when there are none."""
 
+    template: ClassVar[str] = "chat/stretch.html"
     entries: tuple[Entry, ...]
     older_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Messages that wait for the running turn to end."""
+
+    template: ClassVar[str] = "chat/queue.html"
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """The conversation as the disk has it. `place` says up to which event that is, for attaching to the stream."""
 
+    template: ClassVar[str] = "chat/transcript.html"
     session_id: str
     stretch: Stretch
     place: str
     is_running: bool
+    queue: Queue
     approvals: tuple[ApprovalCard, ...] = ()
-    queued: tuple[str, ...] = ()
     outcome: TurnOutcome | None = None
 
 
@@ -228,6 +256,7 @@ class Example:
 
     label: str
     text: str
+    is_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +275,7 @@ class ModelFacts:
 class StarterFacts:
     """The model that comes with the program. `fetch_size` is empty when everything is on this computer already."""
 
+    template: ClassVar[str] = "settings/starter.html"
     installed: bool
     running: bool
     fetch_size: str
@@ -256,6 +286,7 @@ class StarterFacts:
 class Welcome:
     """The first page: who answers, what that is good for, something to try."""
 
+    template: ClassVar[str] = "chat/welcome.html"
     greeting: str
     model: ModelFacts
     starter: StarterFacts | None
@@ -266,6 +297,7 @@ class Welcome:
 class ChatPage:
     """The conversation page; either a transcript or the welcome."""
 
+    template: ClassVar[str] = "chat/page.html"
     shell: Shell
     session_id: str
     title: str
@@ -332,20 +364,22 @@ class ToolField:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultView:
-    """What a direct run brought."""
+    """What a direct run brought; `trouble` when it did not come to run."""
 
+    template: ClassVar[str] = "tools/result.html"
     ok: bool
-    summary: str
     text: str
     duration: str
     files: tuple[str, ...] = ()
     data: str = ""
+    trouble: Trouble | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDetail:
     """One tool with its form. `effects` and `safety` are in plain words."""
 
+    template: ClassVar[str] = "tools/detail.html"
     name: str
     description: str
     category: str
@@ -357,22 +391,23 @@ class ToolDetail:
     fields: tuple[ToolField, ...]
     command: str
     result: ToolResultView | None = None
-    trouble: Trouble | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
     """Tools that fit the search."""
 
+    template: ClassVar[str] = "tools/list.html"
     groups: tuple[ToolGroup, ...]
     query: str
-    count: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsPage:
     """The tool list, and the chosen tool beside it."""
 
+    template: ClassVar[str] = "tools/page.html"
     shell: Shell
     tools: ToolList
     detail: ToolDetail | None
@@ -382,24 +417,45 @@ class ToolsPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderCard:
-    """A model provider. `key_mask` is all the page ever learns of a key; `needs_key` comes from the catalogue."""
+class KeyField:
+    """The write-only field of a key; `mask` is all the page ever learns of the stored one.
 
+    `is_update` replaces the field that is on the page already.
+    """
+
+    template: ClassVar[str] = "settings/key_field.html"
+    provider_id: str
+    mask: str
+    needed: bool
+    is_update: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCard:
+    """A model provider. `key` is None for one that takes none."""
+
+    template: ClassVar[str] = "settings/provider.html"
     id: str
     label: str
     badges: tuple[str, ...]
     is_active: bool
-    is_set_up: bool
     state: str
     base_url: str
     default_url: str
     model: str
+    default_model: str
     models: tuple[str, ...]
-    needs_key: bool
-    takes_key: bool
-    key_mask: str
-    key_help: str = ""
+    key: KeyField | None
+    starter: StarterFacts | None = None
     is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderList:
+    """All of them, the active one first."""
+
+    template: ClassVar[str] = "settings/providers.html"
+    cards: tuple[ProviderCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,10 +482,9 @@ class BrokenFileLine:
 class SettingsPage:
     """Everything the settings page shows."""
 
+    template: ClassVar[str] = "settings/page.html"
     shell: Shell
-    model: ModelFacts
-    starter: StarterFacts
-    providers: tuple[ProviderCard, ...]
+    providers: ProviderList
     safety: tuple[Choice, ...]
     themes: tuple[Choice, ...]
     data_folder: str
@@ -440,21 +495,18 @@ class SettingsPage:
 class Saved:
     """The answer to a change: what was saved, or why not."""
 
+    template: ClassVar[str] = "settings/saved.html"
     words: str = "Saved"
     trouble: Trouble | None = None
+    key: KeyField | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionReport:
     """What a connection test found."""
 
+    template: ClassVar[str] = "settings/report.html"
     provider_id: str
+    words: str
     models: tuple[str, ...]
     trouble: Trouble | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """Named values for a fragment that needs more than one view."""
-
-    values: Mapping[str, object] = field(default_factory=dict)

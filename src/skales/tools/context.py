@@ -10,73 +10,43 @@ from typing import Protocol
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
 from skales.core.ports import CallScope
+from skales.data.index import SearchHit
+from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
+from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-
-
-class SessionHit(Protocol):
-    """One place in a past conversation that holds the words asked for."""
-
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def snippet(self) -> str: ...
-    @property
-    def timestamp_ms(self) -> int: ...
 
 
 class SessionSearch(Protocol):
     """Past conversations, for reading."""
 
-    def search(self, query: str, limit: int) -> Sequence[SessionHit]:
-        """Best places first."""
+    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+        """The best place of each conversation, best first."""
         ...
-
-
-class Memory(Protocol):
-    """One remembered fact."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def content(self) -> str: ...
 
 
 class MemoryNotes(Protocol):
     """What the agent remembers between conversations."""
 
-    def add(self, content: str) -> Memory:
-        """Remember a fact."""
+    def add(self, content: str, category: str = ..., keywords: Sequence[str] = ..., *, source: str = ...) -> Memory:
+        """Keep a memory; one that says the same already is returned instead. Raises InputError."""
         ...
 
-    def search(self, query: str, limit: int) -> Sequence[Memory]:
-        """Best matches first."""
+    def search(self, query: str, limit: int) -> Sequence[MemoryHit]:
+        """The best matches first."""
         ...
-
-
-class Task(Protocol):
-    """One background task."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def state(self) -> str: ...
 
 
 class TaskList(Protocol):
     """Background tasks."""
 
-    def add(self, title: str, description: str, priority: str) -> Task:
-        """File a task for later."""
+    def add(self, title: str, description: str = ..., priority: str = ..., *, agent: str = ...) -> Task:
+        """Make a pending task. Raises InputError."""
         ...
 
-    def list(self) -> Sequence[Task]:
-        """All tasks, newest first."""
+    def list(self, status: str = ...) -> Sequence[Task]:
+        """All tasks, or those of one status, newest first. Raises InputError for an unknown status."""
         ...
 
 

@@ -30,7 +30,7 @@ def describe_call(spec: ToolSpec, action: str, arguments: JsonObject) -> str:
         return _shown(value, is_path=as_object(properties.get(place[1])).get("format") == "path")
 
     def fill_optional(part: re.Match[str]) -> str:
-        given = all(arguments.get(place[1]) not in {None, "", False} for place in _PLACE.finditer(part[1]))
+        given = all(arguments.get(place[1]) not in (None, "", False) for place in _PLACE.finditer(part[1]))
         return part[1] if given else ""
 
     # The template is cut down before any value enters it, so that braces in a value stay what they are.

@@ -9,12 +9,11 @@ from skales.app.wiring import open_app
 from skales.cli.terminal import aside, success, warn
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError
-from skales.core.json import JsonValue, as_object
 from skales.data.paths import locate_data_directory
 from skales.data.quarantine import Quarantine
-from skales.data.settings import SettingsStore, mask_key
-from skales.providers.catalog import entry_for
-from skales.security.redact import redact_value
+from skales.data.endpoints import mask_key
+from skales.data.settings import SettingsStore
+from skales.providers.catalog import find_entry
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = SettingsStore(directory, Quarantine(directory.quarantine, SystemClock()))
     match arguments.action:
         case "get":
-            _print_setting(settings, arguments.name)
+            _print_setting(settings, arguments.name or "")
         case "set":
             settings.set_value(arguments.name, arguments.value)
             success(f"{arguments.name} is {json.dumps(settings.get_value(arguments.name), ensure_ascii=False)}")
@@ -36,16 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_setting(settings: SettingsStore, name: str | None) -> None:
-    value: JsonValue = settings.get_value(name) if name else settings.raw()
-    shown = redact_value({name.rpartition(".")[2]: value}) if name else redact_value(value)
-    if name:
-        shown = as_object(shown)[name.rpartition(".")[2]]
-    print(shown if isinstance(shown, str) else json.dumps(shown, indent=2, ensure_ascii=False))
+def _print_setting(settings: SettingsStore, name: str) -> None:
+    value = settings.get_value(name)
+    print(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _set_provider(settings: SettingsStore, arguments: argparse.Namespace) -> int:
-    entry_for(arguments.id)
+    find_entry(arguments.id)
     key = sys.stdin.readline().strip() if arguments.key_stdin else arguments.key
     settings.set_provider(
         arguments.id,
@@ -56,7 +52,9 @@ def _set_provider(settings: SettingsStore, arguments: argparse.Namespace) -> int
     )
     stored = settings.load().providers[arguments.id]
     success(f"{arguments.id} is set up" + ("" if arguments.no_activate else " and active"))
-    aside(f"  base URL {stored.base_url or '(the default)'}, model {stored.model or '(none yet)'}, key {mask_key(stored.api_key) or '(none)'}")
+    aside(
+        f"  base URL {stored.base_url or '(the default)'}, model {stored.model or '(none yet)'}, key {mask_key(stored.api_key) or '(none)'}"
+    )
     return asyncio.run(_test(arguments.id)) if arguments.test else 0
 
 

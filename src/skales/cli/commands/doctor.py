@@ -84,7 +84,11 @@ def _data(app: App) -> list[Finding]:
         Finding("problem", "broken", f"{Path(notice.path).name}: {notice.reason}", f"Kept at {notice.kept_at}")
         for notice in app.quarantine.notices()
     ]
-    return [space, Finding("ok", "settings", f"safety mode {settings.safety_mode.value}, {count} conversations"), *broken]
+    return [
+        space,
+        Finding("ok", "settings", f"safety mode {settings.safety_mode.value}, {count} conversations"),
+        *broken,
+    ]
 
 
 def _server(directory: DataDirectory) -> Finding:

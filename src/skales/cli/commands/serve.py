@@ -44,4 +44,8 @@ def _port_of_environment() -> int | None:
 
 def _has_screen() -> bool:
     """Without a display, opening a browser would start a text one in this terminal."""
-    return os.name == "nt" or os.uname().sysname == "Darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return (
+        os.name == "nt"
+        or os.uname().sysname == "Darwin"
+        or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    )

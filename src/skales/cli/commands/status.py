@@ -22,7 +22,10 @@ async def _run(*, as_json: bool) -> int:
         print(json.dumps(report, ensure_ascii=False))
         return 0
     title("Skales")
-    row("server", f"running for {format_duration(as_int(report['uptime_ms']))}" if report["server_running"] else "not running")
+    row(
+        "server",
+        f"running for {format_duration(as_int(report['uptime_ms']))}" if report["server_running"] else "not running",
+    )
     row("provider", report["provider"])
     row("model", report["model"])
     row("sessions", report["session_count"])

@@ -50,7 +50,13 @@ def _show(name: str) -> int:
     required = as_list(spec.parameters.get("required"))
     for parameter, schema in as_object(spec.parameters.get("properties")).items():
         shape = as_object(schema)
-        mark = " (required)" if parameter in required else f" (default {json.dumps(shape['default'])})" if "default" in shape else ""
+        mark = (
+            " (required)"
+            if parameter in required
+            else f" (default {json.dumps(shape['default'])})"
+            if "default" in shape
+            else ""
+        )
         print(f"\n  --{parameter} {as_text(shape.get('type'))}{mark}\n      {as_text(shape.get('description'))}")
     print()
     return 0

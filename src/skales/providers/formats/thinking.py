@@ -23,6 +23,7 @@ class ThinkingSplitter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._lead = ""
         self._before = ""
         self._is_thinking = False
         self._in_fence = False
@@ -37,7 +38,7 @@ class ThinkingSplitter:
         return list(self._split(self._held + text, is_last=False))
 
     def finish(self) -> list[Piece]:
-        """What was held back. Thinking that never ended stays thinking."""
+        """What was held back, except blanks alone. Thinking that never ended stays thinking."""
         return list(self._split(self._held, is_last=True))
 
     def _split(self, text: str, *, is_last: bool) -> Iterator[Piece]:
@@ -51,7 +52,7 @@ class ThinkingSplitter:
         if not is_last and (begun := _BEGUN.search(rest)):
             self._held = begun.group()
             rest = rest[: begun.start()]
-        yield from self._emit(rest, is_last=is_last)
+        yield from self._emit(rest)
 
     def _next_mark(self, text: str, position: int) -> re.Match[str] | None:
         return (_CLOSE if self._is_thinking else _MARKS).search(text, position)
@@ -70,23 +71,24 @@ class ThinkingSplitter:
             self._has_thought = True
         # A closing tag alone ends thinking whose opening tag stood in the prompt; what came before is already out.
 
-    def _emit(self, text: str, *, is_last: bool = False) -> Iterator[Piece]:
+    def _emit(self, text: str) -> Iterator[Piece]:
         if self._is_thinking:
             if text:
                 yield ReasoningPiece(text)
             return
         if not self._has_text:
-            text = self._open_answer(text, is_last=is_last)
+            text = self._open_answer(text)
         if text:
             self._has_text = True
             self._before = text[-1]
             yield TextPiece(text)
 
-    def _open_answer(self, text: str, *, is_last: bool) -> str:
-        """Blank lines between thinking and the answer belong to neither; an answer may still begin with blanks."""
+    def _open_answer(self, text: str) -> str:
+        """Blank lines around thinking belong to neither side; an answer without thinking may begin with blanks."""
         if self._has_thought:
             return text.lstrip()
-        if text.strip() or is_last:
-            return text
-        self._held = text + self._held
-        return ""
+        if not text.strip():
+            self._lead += text
+            return ""
+        text, self._lead = self._lead + text, ""
+        return text

@@ -151,9 +151,11 @@ def _detect_wide(sample: bytes) -> TextCoding | None:
         candidates.append("utf-32-le")
     if zeros[0] >= rows - 1 and zeros[1] > rows // 2:
         candidates.append("utf-32-be")
-    if zeros[0] + zeros[2] == 0:
+    # An emoji has a zero byte in the other column.
+    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
+    if even <= odd // 4:
         candidates.append("utf-16-le")
-    if zeros[1] + zeros[3] == 0:
+    if odd <= even // 4:
         candidates.append("utf-16-be")
     return next((TextCoding(codec) for codec in candidates if _is_sound(sample, codec)), None)
 

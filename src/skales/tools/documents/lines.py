@@ -37,7 +37,7 @@ class Excerpt:
 
 
 def cut_lines(pieces: Iterable[str], window: Window, *, count_all: bool) -> Excerpt:
-    """The lines of the window. `pieces` may break anywhere and end lines with `\\n` only.
+    """The lines of the window. `pieces` may break anywhere; their lines end as in Python, with one character.
 
     Args:
         pieces: The text; read on to its end only when `count_all`, or until more than the window was seen.
@@ -54,7 +54,7 @@ def cut_lines(pieces: Iterable[str], window: Window, *, count_all: bool) -> Exce
 
 
 def decode_pieces(stream: BinaryIO, coding: TextCoding) -> Iterator[str]:
-    """The text of a stream from its start, with `\\n` line ends; bytes that fit no character are shown, not lost."""
+    """The text of a stream from its start, with Python's line ends; bytes that fit no character are shown, not lost."""
     errors = "surrogateescape" if coding.codec == "utf-8" else "replace"
     inner = codecs.getincrementaldecoder(coding.codec)(errors)
     decoder = io.IncrementalNewlineDecoder(inner, translate=True)

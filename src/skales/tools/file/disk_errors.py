@@ -1,7 +1,7 @@
 """Turns what the operating system refuses into a ToolError with the cause and the next step."""
 
 import errno
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,7 +31,7 @@ _CAUSES: Mapping[int, tuple[str, str]] = {
 
 
 @contextmanager
-def disk_errors(doing: str, path: Path) -> Iterator[None]:
+def disk_errors(doing: str, path: Path) -> Generator[None]:
     """Raise ToolError in place of an OSError of the block: `'a.txt' cannot be written: the disk is full`.
 
     Args:

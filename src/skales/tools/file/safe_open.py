@@ -9,8 +9,8 @@ Every file tool reads through here and writes through `changes`, which is built 
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -41,13 +41,14 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name in a folder. `size_bytes` is 0 for what is not a file."""
+    """One name in a folder. `size_bytes` is 0 for what is not a file; `links` counts the names of the same thing."""
 
     path: Path
     kind: EntryKind
     size_bytes: int
     modified_ms: int
     mode: int
+    links: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Folder:
 
 
 @contextmanager
-def hold_folder(path: Path, *, make: bool = False, listable: bool = False) -> Iterator[Folder]:
+def hold_folder(path: Path, *, make: bool = False, listable: bool = False) -> Generator[Folder]:
     """Hold a resolved folder open. Raises OSError, or ToolRefusedError when a part of the path became a link.
 
     Args:
@@ -89,7 +90,7 @@ def hold_folder(path: Path, *, make: bool = False, listable: bool = False) -> It
 
 
 @contextmanager
-def hold_parent(path: Path, *, make: bool = False) -> Iterator[Folder]:
+def hold_parent(path: Path, *, make: bool = False) -> Generator[Folder]:
     """Hold the folder a path is in. Raises ToolError for a path that is in none, such as `/`."""
     if not path.name:
         raise ToolError(f"{str(path)!r} is the root of a disk", hint="Name a file or folder inside it")
@@ -100,10 +101,10 @@ def hold_parent(path: Path, *, make: bool = False) -> Iterator[Folder]:
 def open_file(path: Path) -> BinaryIO:
     """Open a resolved regular file for reading. Raises ToolError for anything else, ToolRefusedError for a link."""
     with disk_errors("read", path), hold_parent(path) as parent:
-        _require_file(path, os.stat(parent.at(path.name), dir_fd=parent.descriptor, follow_symlinks=False))
+        require_file(path, os.stat(parent.at(path.name), dir_fd=parent.descriptor, follow_symlinks=False))
         descriptor = os.open(parent.at(path.name), _READ, dir_fd=parent.descriptor)
         try:
-            _require_file(path, os.fstat(descriptor))
+            require_file(path, os.fstat(descriptor))
             return os.fdopen(descriptor, "rb")
         except BaseException:
             os.close(descriptor)
@@ -113,7 +114,7 @@ def open_file(path: Path) -> BinaryIO:
 def find_entry(path: Path) -> Entry | None:
     """What is at a resolved path, None when nothing is. A link is described, not followed. Raises ToolError."""
     if not path.name:
-        return Entry(path, EntryKind.FOLDER, 0, 0, 0)
+        return Entry(path, EntryKind.FOLDER, 0, 0, 0, 1)
     with disk_errors("read", path):
         try:
             with hold_parent(path) as parent:
@@ -132,14 +133,15 @@ def read_link(path: Path) -> str:
 def list_folder(path: Path) -> list[Entry]:
     """What is in a resolved folder, by name. Raises ToolError."""
     entries: list[Entry] = []
-    with disk_errors("listed", path), hold_folder(path, listable=True) as folder:
-        with os.scandir(path if folder.descriptor is None else folder.descriptor) as found:
-            for item in found:
-                # What vanishes while the folder is read is not in it.
-                try:
-                    entries.append(_entry(path / item.name, item.stat(follow_symlinks=False)))
-                except FileNotFoundError:
-                    continue
+    with (
+        disk_errors("listed", path),
+        hold_folder(path, listable=True) as folder,
+        os.scandir(path if folder.descriptor is None else folder.descriptor) as found,
+    ):
+        for item in found:
+            # What vanishes while the folder is read is not in it.
+            with suppress(FileNotFoundError):
+                entries.append(_entry(path / item.name, item.stat(follow_symlinks=False)))
     return sorted(entries, key=lambda entry: (entry.path.name.casefold(), entry.path.name))
 
 
@@ -161,6 +163,28 @@ def walk_folder(path: Path, enter: Callable[[Entry], bool], *, depth: int = 64) 
             except ToolError:
                 continue
             pending.extend((child, deeper - 1) for child in reversed(inner))
+
+
+def require_file(path: Path, found: os.stat_result) -> None:
+    """Raise ToolError unless it is a regular file."""
+    match kind_of(found):
+        case EntryKind.FILE:
+            return
+        case EntryKind.FOLDER:
+            raise ToolError(f"{str(path)!r} is a folder", hint="Use list_directory, or name a file inside it")
+        case EntryKind.LINK:
+            raise _changed(path)
+        case EntryKind.OTHER:
+            raise ToolError(f"{str(path)!r} is a device, pipe or socket, not a file", hint="Name a regular file")
+
+
+def kind_of(found: os.stat_result) -> EntryKind:
+    """What a name stands for, from a look that did not follow links."""
+    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0) == _JUNCTION:
+        return EntryKind.LINK
+    if stat.S_ISDIR(found.st_mode):
+        return EntryKind.FOLDER
+    return EntryKind.FILE if stat.S_ISREG(found.st_mode) else EntryKind.OTHER
 
 
 def _can_walk() -> bool:
@@ -191,11 +215,9 @@ def _open_step(descriptor: int, part: str, path: Path, *, make: bool) -> int:
         if stat.S_ISLNK(os.stat(part, dir_fd=descriptor, follow_symlinks=False).st_mode):
             raise _changed(path) from None
         raise
-    try:
+    # Another call may make it first; what it is then, the next line finds out.
+    with suppress(FileExistsError):
         os.mkdir(part, dir_fd=descriptor)
-    except FileExistsError:
-        # Another call made it first; what it is, the next line finds out.
-        pass
     return os.open(part, _PASS, dir_fd=descriptor)
 
 
@@ -211,27 +233,7 @@ def _changed(path: Path) -> ToolRefusedError:
     )
 
 
-def _require_file(path: Path, found: os.stat_result) -> None:
-    match _kind(found):
-        case EntryKind.FILE:
-            return
-        case EntryKind.FOLDER:
-            raise ToolError(f"{str(path)!r} is a folder", hint="Use list_directory, or name a file inside it")
-        case EntryKind.LINK:
-            raise _changed(path)
-        case EntryKind.OTHER:
-            raise ToolError(f"{str(path)!r} is a device, pipe or socket, not a file", hint="Name a regular file")
-
-
 def _entry(path: Path, found: os.stat_result) -> Entry:
-    kind = _kind(found)
+    kind = kind_of(found)
     size_bytes = found.st_size if kind is EntryKind.FILE else 0
-    return Entry(path, kind, size_bytes, found.st_mtime_ns // 1_000_000, found.st_mode)
-
-
-def _kind(found: os.stat_result) -> EntryKind:
-    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0) == _JUNCTION:
-        return EntryKind.LINK
-    if stat.S_ISDIR(found.st_mode):
-        return EntryKind.FOLDER
-    return EntryKind.FILE if stat.S_ISREG(found.st_mode) else EntryKind.OTHER
+    return Entry(path, kind, size_bytes, found.st_mtime_ns // 1_000_000, found.st_mode, found.st_nlink)

@@ -89,7 +89,7 @@ def encoding_name(label: str) -> str:
 
 
 def _lookup(label: str) -> _Encoding | None:
-    import webencodings  # type: ignore[import-untyped] # noqa: PLC0415
+    import webencodings  # type: ignore[import-untyped]
 
     return cast("_Encoding | None", webencodings.lookup(label))
 
@@ -179,7 +179,7 @@ def _guess(body: bytes) -> str:
 
     Latin encodings look alike to a guesser, and it likes the rarer ones; windows-1252 wins where it is possible.
     """
-    from charset_normalizer import from_bytes  # noqa: PLC0415
+    from charset_normalizer import from_bytes
 
     matches = from_bytes(_without_markup(body[:_GUESS_BYTES]), cp_isolation=list(_GUESSABLE))
     best = matches.best()

@@ -1,6 +1,6 @@
-"""CSS text as plain tokens, declarations and rules; the only module that knows the CSS parser.
+r"""CSS text as plain tokens, declarations and rules; the only module that knows the CSS parser.
 
-Comments are gone, escapes are resolved, so `d\\69splay/**/:NONE` reads as what it means.
+Comments are gone, escapes are resolved, so `d\69splay/**/:NONE` reads as what it means.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +57,7 @@ class RawRule:
 
 def parse_declarations(style: str) -> Sequence[Declaration]:
     """The declarations of a `style` attribute."""
-    import tinycss2  # type: ignore[import-untyped] # noqa: PLC0415
+    import tinycss2  # type: ignore[import-untyped]
 
     nodes = tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)
     return [item for item in _read_content(nodes, 0) if isinstance(item, Declaration)]
@@ -65,7 +65,7 @@ def parse_declarations(style: str) -> Sequence[Declaration]:
 
 def parse_stylesheet(text: str) -> Sequence[RawRule]:
     """The rules of a sheet; what is malformed is skipped as browsers do."""
-    import tinycss2  # noqa: PLC0415
+    import tinycss2
 
     nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     return [item for item in _read_content(nodes, 0) if isinstance(item, RawRule)]
@@ -73,10 +73,10 @@ def parse_stylesheet(text: str) -> Sequence[RawRule]:
 
 def parse_rgba(value: Sequence[Token]) -> tuple[float, float, float, float] | None:
     """Red, green, blue and opacity from 0 to 1; None for what is no colour, or one that depends on the page."""
-    from tinycss2 import color4  # type: ignore[import-untyped] # noqa: PLC0415
+    from tinycss2 import color4
 
     try:
-        color = color4.parse_color(render_tokens(value))
+        color: Any = color4.parse_color(render_tokens(value))
         if color is None or isinstance(color, str):
             return None
         red, green, blue = (float(part or 0) for part in color.to("srgb").coordinates)
@@ -134,7 +134,7 @@ def _read_content(nodes: Iterable[Any], depth: int) -> Iterator[RawRule | Declar
         match node.type:
             case "declaration":
                 name = node.name if node.name.startswith("--") else node.lower_name
-                yield Declaration(name, _read_tokens(node.value), bool(node.important))
+                yield Declaration(name, tuple(trim(_read_tokens(node.value))), bool(node.important))
             case "qualified-rule":
                 yield RawRule("", _read_tokens(node.prelude), _read_block(node.content, depth))
             case "at-rule":
@@ -145,7 +145,7 @@ def _read_content(nodes: Iterable[Any], depth: int) -> Iterator[RawRule | Declar
 
 
 def _read_block(content: Iterable[Any], depth: int) -> Sequence[RawRule | Declaration]:
-    import tinycss2  # noqa: PLC0415
+    import tinycss2
 
     if depth >= _DEEPEST:
         return ()
@@ -167,7 +167,9 @@ def _read_token(node: Any, depth: int) -> Token:
         case "dimension":
             return Token(kind, node.lower_unit, float(node.value))
         case "function":
-            return Token(kind, node.lower_name, inner=_read_tokens(node.arguments, depth + 1) if depth < _DEEPEST else ())
+            return Token(
+                kind, node.lower_name, inner=_read_tokens(node.arguments, depth + 1) if depth < _DEEPEST else ()
+            )
         case "() block" | "[] block" | "{} block":
             return Token(kind, inner=_read_tokens(node.content, depth + 1) if depth < _DEEPEST else ())
         case "unicode-range":

@@ -1,81 +1,124 @@
-"""An HTML page as a plain tree of elements and texts; the only module that knows the parser.
+"""An HTML page as a plain tree of elements and texts; the only module that knows the HTML parser.
 
 What a browser keeps out of the page has no place in the tree: comments, and the content of `<template>`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from skales.core.errors import ToolError
 
-# A page beyond this is no text for a reader; the rest is left out, and `is_cut` says so.
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+# Beyond this no page is text for a reader; the rest is left out and `is_cut` says so.
 _MOST_NODES = 400_000
+_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element. `position` counts it among its parent's elements, from 0; `is_hidden` is filled in by `hidden`."""
+    """One element. `elements` are those of its `children` that are elements, `position` is its place among them.
+
+    `is_hidden` says that nobody sees it or anything below it, `is_muted` that its own words cannot be seen, but
+    perhaps something below it; `hidden` fills both in.
+    """
 
     tag: str
     attributes: Mapping[str, str]
     parent: "Element | None" = None
     children: list["Node"] = field(default_factory=list)
+    elements: list["Element"] = field(default_factory=list)
     position: int = 0
     is_hidden: bool = False
+    is_muted: bool = False
 
     @property
-    def elements(self) -> list["Element"]:
-        """The children that are elements."""
-        return [child for child in self.children if isinstance(child, Element)]
+    def previous(self) -> "Element | None":
+        """The element before this one under the same parent."""
+        return self.parent.elements[self.position - 1] if self.parent and self.position else None
 
     def walk(self) -> Iterator["Element"]:
         """This element and every one below it, in document order."""
-        waiting = [self]
+        waiting: list[Element] = [self]
         while waiting:
             element = waiting.pop()
             yield element
             waiting.extend(reversed(element.elements))
 
-    def find(self, *tags: str) -> "Element | None":
-        """The first element of one of these names at or below this one."""
-        return next((element for element in self.walk() if element.tag in tags), None)
+    def earlier(self) -> Iterator["Element"]:
+        """The elements before this one under the same parent, nearest first."""
+        if self.parent:
+            for place in range(self.position - 1, -1, -1):
+                yield self.parent.elements[place]
+
+    def ancestors(self) -> Iterator["Element"]:
+        """Its parent, and so on to the root."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
 
 
 @dataclass(slots=True, eq=False)
 class Text:
-    """A run of characters. `is_hidden` is filled in by `hidden`."""
+    """A run of characters; it is seen unless its element is muted or something around it is hidden."""
 
     text: str
-    is_hidden: bool = False
 
 
-Node = Union[Element, Text]  # noqa: UP007 - a forward reference inside `|` is not evaluated
+Node = Union[Element, Text]  # noqa: UP007 - quoted types inside it are not evaluated by `|`
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A parsed page; `root` is its `<html>` element."""
+    """A parsed page; `root` is its `<html>` element.
+
+    In quirks mode, the way of pages without a doctype, names of classes and ids match in any case.
+    """
 
     root: Element
+    is_quirks: bool
     is_cut: bool
 
 
 def parse_page(html: str) -> Page:
     """Parse as a browser does; any text is a page."""
-    from selectolax.lexbor import LexborHTMLParser, SelectolaxError  # noqa: PLC0415
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     try:
         top = LexborHTMLParser(html).root
     except (SelectolaxError, MemoryError) as error:
         raise ToolError("The page cannot be read as HTML") from error
-    root = Element("html", {})
-    if top is None:
-        return Page(root, is_cut=False)
-    root = Element("html", _attributes(top.attributes))
-    count, node, parent = 0, top.first_child, root
-    while node is not None and count < _MOST_NODES:
+    root = Element("html", _attributes(top) if top else {})
+    is_cut = _copy_below(top, root) if top else False
+    return Page(root, is_quirks=_DOCTYPE.match(html) is None, is_cut=is_cut)
+
+
+def _copy_below(top: "LexborNode", root: Element) -> bool:
+    """Rebuild the tree without recursion, since a hostile page may nest deeper than any stack; True when cut."""
+    waiting: list[tuple[LexborNode | None, Element]] = [(top.first_child, root)]
+    count = 0
+    while waiting:
+        node, parent = waiting.pop()
+        if node is None:
+            continue
         count += 1
-        added = _add_node(parent, node.tag or "", node.text_content, node.attributes)
-        deeper = node.first_child if added is not None else None
-        ...
+        if count > _MOST_NODES:
+            return True
+        waiting.append((node.next, parent))
+        tag = (node.tag or "").lower()
+        if tag == "-text":
+            parent.children.append(Text(node.text_content or ""))
+        elif tag and not tag.startswith("-"):
+            element = Element(tag, _attributes(node), parent, position=len(parent.elements))
+            parent.children.append(element)
+            parent.elements.append(element)
+            waiting.append((node.first_child, element))
+    return False
+
+
+def _attributes(node: "LexborNode") -> Mapping[str, str]:
+    return {name.lower(): value or "" for name, value in node.attributes.items()}

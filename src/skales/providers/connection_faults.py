@@ -1,0 +1,128 @@
+"""One clear error per way a connection fails: refused, unknown name, TLS, proxy, time.
+
+The deepest known cause decides, since the outer ones only say that something failed. Spec: providers.md.
+"""
+
+import errno
+import socket
+import ssl
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from skales.core.errors import ProviderError, ProviderFault
+from skales.providers.faults import SETTINGS, Peer, broken_chunk_fault, cut_fault, unconfigured
+
+CONNECT_TIMEOUT_S = 10.0
+
+
+@contextmanager
+def translated_errors(peer: Peer, timeout_s: float, *, is_reading: bool = False) -> Generator[None]:
+    """The HTTP library's errors as ours. A line that breaks while reading cut an answer off."""
+    import httpx2
+
+    try:
+        yield
+    except httpx2.ConnectTimeout as error:
+        raise _connect_timeout_fault(peer, CONNECT_TIMEOUT_S) from error
+    except httpx2.TimeoutException as error:
+        raise _silence_fault(peer, timeout_s) from error
+    except httpx2.ProxyError as error:
+        raise _proxy_fault(peer, str(error)) from error
+    except httpx2.DecodingError as error:
+        raise broken_chunk_fault(peer) from error
+    except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as error:
+        raise unconfigured(
+            f"{peer.label} at {peer.address} cannot be asked like this: {peer.conceal(str(error))}",
+            f"Check the base URL and the key in {SETTINGS}",
+        ) from error
+    except httpx2.TransportError as error:
+        raise (cut_fault(peer) if is_reading else _connection_fault(peer, error)) from error
+
+
+def _connect_timeout_fault(peer: Peer, timeout_s: float) -> ProviderError:
+    """The error for a connection that was not accepted in time."""
+    return ProviderError(
+        f"{peer.label} at {peer.address} could not be reached within {timeout_s:g} s",
+        fault=ProviderFault.TIMEOUT,
+        hint=_reach_hint(peer),
+        retryable=not peer.is_local,
+    )
+
+
+def _silence_fault(peer: Peer, timeout_s: float) -> ProviderError:
+    """The error for an endpoint that fell silent; asking again would only make it start over."""
+    return ProviderError(
+        f"{peer.label} at {peer.address} sent nothing for {timeout_s:g} s",
+        fault=ProviderFault.TIMEOUT,
+        hint=f"Ask again, or allow it more time in {SETTINGS}",
+    )
+
+
+def _connection_fault(peer: Peer, error: BaseException) -> ProviderError:
+    """The error for a connection that failed, by the deepest cause known."""
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLError():
+                return ProviderError(
+                    f"No secure connection to {peer.label} at {peer.address}: {_tls_reason(cause)}",
+                    fault=ProviderFault.TLS,
+                    hint="Check the address, the clock of this computer, and programs that inspect its traffic",
+                )
+            case socket.gaierror():
+                return ProviderError(
+                    f"The name of {peer.label} at {peer.address} could not be looked up",
+                    fault=ProviderFault.UNREACHABLE,
+                    hint="Check the internet connection and the spelling of the address",
+                    retryable=cause.errno == socket.EAI_AGAIN,
+                )
+            case OSError(errno=errno.ECONNREFUSED):
+                return ProviderError(
+                    f"Nothing answers for {peer.label} at {peer.address}",
+                    fault=ProviderFault.UNREACHABLE,
+                    hint=_reach_hint(peer),
+                )
+            case _:
+                pass
+    return ProviderError(
+        f"The connection to {peer.label} at {peer.address} failed",
+        fault=ProviderFault.UNREACHABLE,
+        hint=_reach_hint(peer),
+        retryable=True,
+    )
+
+
+def _proxy_fault(peer: Peer, reason: str) -> ProviderError:
+    """The error for a proxy of the environment that does not do its work."""
+    said = f": {peer.conceal(reason)}" if reason else ""
+    return ProviderError(
+        f"The proxy on the way to {peer.label} at {peer.address} failed{said}",
+        fault=ProviderFault.UNREACHABLE,
+        hint="Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY",
+    )
+
+
+def _reach_hint(peer: Peer) -> str:
+    if peer.is_local:
+        return peer.start_hint or f"Is it running at {peer.address}?"
+    return "Check the internet connection, the address, and the proxy if one is set"
+
+
+def _tls_reason(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the certificate is not trusted ({error.verify_message})"
+    return (error.reason or "handshake failed").lower().replace("_", " ")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything it came from, outside first."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        current = waiting.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            waiting.extend(current.exceptions)
+        waiting.extend(cause for cause in (current.__cause__, current.__context__) if cause is not None)

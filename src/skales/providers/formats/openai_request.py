@@ -1,0 +1,209 @@
+"""Builds requests in the format of OpenAI's chat completions from our messages and tools.
+
+Spec: orchestrator.md, "Tool-call hardening"; providers.md, "Quirks" (as named fields of the catalogue).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
+from skales.core.message import ImagePart, Message, Role, TextPart
+from skales.core.ports import ChatRequest
+from skales.core.tool import ToolCall, ToolSpec
+from skales.providers.catalog import ProviderEntry
+from skales.providers.toolnames import to_wire_name
+
+# Fields that an endpoint may refuse without making the request useless.
+_OPTIONAL = ("stream_options", "temperature", "max_tokens", "max_completion_tokens", "response_format")
+_NOT_TAKEN = re.compile(
+    r"not (?:supported|permitted|allowed)|unsupported|does not support|only .{0,30}(?:allowed|supported)"
+    r"|unrecognized|unknown (?:field|parameter|name)|unexpected|unavailable|extra_forbidden",
+    re.IGNORECASE,
+)
+_OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+
+def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[str]) -> JsonObject:
+    """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
+    body: dict[str, JsonValue] = {
+        "model": request.model,
+        "messages": _build_messages(request.messages, reasoning_back=entry.reasoning_back),
+        "stream": True,
+    }
+    if entry.asks_usage and "stream_options" not in conceded:
+        body["stream_options"] = {"include_usage": True}
+    if request.tools:
+        body["tools"] = _build_tools(request.tools)
+    if request.temperature is not None and "temperature" not in conceded:
+        body["temperature"] = request.temperature
+    if request.max_output_tokens:
+        limit: str = entry.output_limit
+        if limit in conceded:
+            limit = _OTHER_LIMIT[limit]
+        if limit not in conceded:
+            body[limit] = request.max_output_tokens
+    if request.answer_schema is not None:
+        body.update(_ask_for_json(entry, request, request.answer_schema, conceded))
+    return body
+
+
+def concede(body: JsonObject, refusal: str) -> str:
+    """The optional field of the body that a refusal does not take; empty when the refusal is about anything else."""
+    if not _NOT_TAKEN.search(refusal):
+        return ""
+    return next((name for name in _OPTIONAL if name in body and name in refusal), "")
+
+
+# --- messages ---
+
+
+def _build_messages(messages: Sequence[Message], *, reasoning_back: bool) -> list[JsonValue]:
+    """Our messages as theirs. Pictures in tool results follow in a user message, since tool messages hold text only."""
+    thinking = _find_tool_turns(messages) if reasoning_back else frozenset[int]()
+    built: list[JsonValue] = []
+    pictures: list[JsonValue] = []
+    for index, message in enumerate(messages):
+        if message.role is not Role.TOOL and pictures:
+            built.append({"role": "user", "content": pictures})
+            pictures = []
+        match message.role:
+            case Role.SYSTEM:
+                built.append({"role": "system", "content": message.text})
+            case Role.USER:
+                built.append({"role": "user", "content": _build_content(message)})
+            case Role.ASSISTANT:
+                built.append(_build_answer(message, with_reasoning=index in thinking))
+            case Role.TOOL:
+                built.append(_build_result(message))
+                pictures.extend(_build_pictures(message))
+    if pictures:
+        built.append({"role": "user", "content": pictures})
+    return built
+
+
+def _find_tool_turns(messages: Sequence[Message]) -> frozenset[int]:
+    """Indexes of the assistant messages of every turn that used tools; a user message begins the next turn."""
+    found: set[int] = set()
+    turn: list[int] = []
+    used_tools = False
+    for index, message in enumerate(messages):
+        if message.role is Role.USER:
+            found.update(turn if used_tools else ())
+            turn, used_tools = [], False
+        elif message.role is Role.ASSISTANT:
+            turn.append(index)
+            used_tools = used_tools or bool(message.tool_calls)
+    found.update(turn if used_tools else ())
+    return frozenset(found)
+
+
+def _build_content(message: Message) -> JsonValue:
+    """A string when there is only text, which every endpoint takes; else a list of parts."""
+    if not any(isinstance(part, ImagePart) for part in message.content):
+        return message.text
+    return [_build_part(part) for part in message.content]
+
+
+def _build_part(part: TextPart | ImagePart) -> JsonObject:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "text": text}
+        case ImagePart(media_type, data_base64):
+            return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data_base64}"}}
+
+
+def _build_answer(message: Message, *, with_reasoning: bool) -> JsonObject:
+    answer: dict[str, JsonValue] = {"role": "assistant", "content": message.text}
+    if message.tool_calls:
+        answer["content"] = message.text or None
+        answer["tool_calls"] = [_build_call(call) for call in message.tool_calls]
+    if with_reasoning:
+        # Also when empty: the field itself is demanded.
+        answer["reasoning_content"] = message.reasoning
+    return answer
+
+
+def _build_call(call: ToolCall) -> JsonObject:
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": to_wire_name(call.name), "arguments": _build_arguments(call)},
+    }
+
+
+def _build_arguments(call: ToolCall) -> str:
+    """What the model wrote when it is JSON, so that its prompt cache still fits; endpoints refuse anything else."""
+    try:
+        if isinstance(parse_json(call.raw), dict):
+            return call.raw
+    except ValueError:
+        pass
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def _build_result(message: Message) -> JsonObject:
+    text = message.text or "(no output)"
+    if message.is_error and not text.lower().startswith("error"):
+        text = f"Error: {text}"
+    return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+
+
+def _build_pictures(message: Message) -> Iterator[JsonValue]:
+    pictures = [part for part in message.content if isinstance(part, ImagePart)]
+    if pictures:
+        yield {"type": "text", "text": f"Pictures from the result of {message.name or message.tool_call_id}:"}
+        yield from (_build_part(picture) for picture in pictures)
+
+
+# --- tools and answers of a given shape ---
+
+
+def _build_tools(tools: Sequence[ToolSpec]) -> list[JsonValue]:
+    """Tools in the order given; a name that occurs twice would cost the whole request, so the first counts."""
+    by_name: dict[str, JsonValue] = {}
+    for tool in tools:
+        name = to_wire_name(tool.name)
+        parameters = tool.parameters or {"type": "object", "properties": {}}
+        function: JsonObject = {"name": name, "description": tool.description, "parameters": parameters}
+        by_name.setdefault(name, {"type": "function", "function": function})
+    return list(by_name.values())
+
+
+def _ask_for_json(
+    entry: ProviderEntry, request: ChatRequest, schema: JsonObject, conceded: frozenset[str]
+) -> Mapping[str, JsonValue]:
+    """Fields that ask for JSON of a schema: by the endpoint's own means, else in words."""
+    if entry.answer_schema == "schema" and "response_format" not in conceded:
+        wanted: JsonObject = {"name": "answer", "schema": schema, "strict": _is_strict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+    words = (
+        f"Answer with nothing but one JSON object that fits this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
+    )
+    messages = _add_to_system(request.messages, words)
+    fields: dict[str, JsonValue] = {"messages": _build_messages(messages, reasoning_back=entry.reasoning_back)}
+    if "response_format" not in conceded:
+        fields["response_format"] = {"type": "json_object"}
+    return fields
+
+
+def _add_to_system(messages: Sequence[Message], words: str) -> Sequence[Message]:
+    """Further words in the first message; many chat templates take no system message later on."""
+    if messages and messages[0].role is Role.SYSTEM:
+        first = replace(messages[0], content=(TextPart(f"{messages[0].text}\n\n{words}"),))
+        return (first, *messages[1:])
+    return (Message(role=Role.SYSTEM, content=(TextPart(words),)), *messages)
+
+
+def _is_strict(schema: JsonValue) -> bool:
+    """Whether a schema keeps to the subset that OpenAI enforces: every object closed, every property required."""
+    node = as_object(schema)
+    if node.get("type") == "object":
+        properties = as_object(node.get("properties"))
+        is_closed = node.get("additionalProperties") is False
+        if not is_closed or set(properties) != set(map(str, as_list(node.get("required")))):
+            return False
+        return all(_is_strict(inner) for inner in properties.values())
+    inner_schemas = [node.get("items"), *as_list(node.get("anyOf")), *as_object(node.get("$defs")).values()]
+    return all(_is_strict(inner) for inner in inner_schemas)

@@ -1,0 +1,106 @@
+"""Masks secrets in text and JSON that is kept, shown or sent: logs, audit previews, call logs, drafts, memories.
+
+Known key shapes keep their beginning, named values keep their name. A mask is three stars; masking twice changes
+nothing. Time grows with the length of the text, whatever it says. Personal data is the feed's business, not ours.
+"""
+
+import re
+from collections.abc import Mapping
+
+from skales.core.json import JsonValue
+from skales.security.key_shapes import KEY_SHAPE, looks_random, mask_key
+from skales.security.named_secrets import mask_named_values
+from skales.security.secret_names import Strength, find_reference, is_status, name_strength, split_name_end
+from skales.security.secret_urls import mask_urls
+
+MASK = "***"
+
+# Deeper values are nobody's log entry; they are masked whole rather than walked.
+_MAX_DEPTH = 64
+
+_PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+# What a block cut off before its end looks like: header lines, then lines of nothing but base64.
+_PEM_BODY = re.compile(
+    r"(?:(?:[ \t]{0,8}(?:\r?\n|\\r|\\n)){1,4}"
+    r"(?:[A-Za-z0-9+/=]{8,}+(?=[ \t]{0,8}(?:\r?\n|\\r|\\n|[\"'`]|\Z))|[A-Za-z-]{1,30}: [^\n\\]{0,200}))*+"
+)
+# A key of 16,384 bits takes 13,000 characters.
+_PEM_MAX = 32_768
+_SCHEME = re.compile(r"\b(bearer|basic)([ \t]{1,4})([A-Za-z0-9._~+/-]{8,}+=*)", re.IGNORECASE)
+_COOKIES = re.compile(r"(\bcookie\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?)([^\r\n\"'\\]{1,16384})", re.IGNORECASE)
+_COOKIE_VALUE = re.compile(r"=[^;\s]+")
+_CURL_USER = re.compile(r"(\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)([^\s\"']{1,1000})")
+# What is left of a masked value that was nothing but a key: `Bearer ***`, `sk-proj-***`.
+_NOTHING_LEFT = re.compile(r"(?:[A-Za-z]{1,20} )?[\w./:-]{0,11}\*\*\*")
+
+
+def redact(text: str) -> str:
+    """The text with every secret in it masked."""
+    shown = KEY_SHAPE.sub(lambda match: mask_key(match, MASK), _mask_pem(text))
+    shown = mask_urls(shown, MASK)
+    shown = _SCHEME.sub(_mask_scheme, shown)
+    shown = _CURL_USER.sub(rf"\g<1>{MASK}", shown)
+    shown = _COOKIES.sub(lambda match: match[1] + _COOKIE_VALUE.sub(f"={MASK}", match[2]), shown)
+    return mask_named_values(shown, MASK)
+
+
+def redact_value(value: JsonValue) -> JsonValue:
+    """A copy of a JSON value with secrets masked; a value under a secret's name is masked whole."""
+    return _redact_below(value, Strength.NONE, 0)
+
+
+def _redact_below(value: JsonValue, strength: Strength, depth: int) -> JsonValue:
+    """`strength` is what the name above says about the value."""
+    if isinstance(value, str):
+        return _redact_text(value, strength)
+    if value is None or isinstance(value, (bool, int, float)):
+        return MASK if strength is Strength.STRONG and _is_number_secret(value) else value
+    if depth >= _MAX_DEPTH:
+        return MASK
+    if isinstance(value, Mapping):
+        return {redact(name): _redact_below(item, _strength_of(name), depth + 1) for name, item in value.items()}
+    return [_redact_below(item, strength, depth + 1) for item in value]
+
+
+def _redact_text(text: str, strength: Strength) -> str:
+    shown = redact(text)
+    if strength is Strength.NONE or is_status(text) or _NOTHING_LEFT.fullmatch(shown):
+        return shown
+    if not text.strip() or find_reference(text, 0) == len(text):
+        return shown
+    if strength is Strength.STRONG:
+        return MASK
+    return MASK if looks_random(text, at_least=8 if strength is Strength.WEAK else 16) else shown
+
+
+def _is_number_secret(value: JsonValue) -> bool:
+    """Short numbers behind such names are counts and switches."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) > 999
+
+
+def _strength_of(name: str) -> Strength:
+    end = split_name_end(name.removesuffix("s"))
+    if re.search(r"cookie\Z", name, re.IGNORECASE):
+        return Strength.STRONG
+    if end is None or (name.endswith("s") and name_strength(*end) is not Strength.STRONG):
+        return Strength.NONE
+    return name_strength(*end)
+
+
+def _mask_pem(text: str) -> str:
+    """Private key blocks lose everything between their lines; one without an end loses what looks like a block."""
+    shown: list[str] = []
+    done = 0
+    while begin := _PEM_BEGIN.search(text, done):
+        end = text.find("-----END ", begin.end(), begin.end() + _PEM_MAX)
+        if end < 0:
+            body = _PEM_BODY.match(text, begin.end())
+            end = body.end() if body else begin.end()
+        shown += [text[done : begin.end()], f"\n{MASK}\n" if end > begin.end() else ""]
+        done = end
+    shown.append(text[done:])
+    return "".join(shown)
+
+
+def _mask_scheme(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}{MASK}" if looks_random(match[3]) or len(match[3]) > 20 else match[0]

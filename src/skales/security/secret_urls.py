@@ -1,0 +1,51 @@
+"""Secrets inside addresses: passwords before the host, and the random parts of a web hook's path.
+
+Query parameters are named values and not looked at here.
+"""
+
+import re
+
+from skales.security.key_shapes import looks_random
+
+# The slashes may be escaped, as some JSON writers do.
+_ADDRESS = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}:\\?/\\?/)([^\s\"'<>`]++)")
+_AUTHORITY_END = re.compile(r"[/?#\\]")
+_HOOK = re.compile(r"hook", re.IGNORECASE)
+_SEGMENT = re.compile(r"(?<=/)[^/?#\\,;)\]}]{6,}+")
+_IMPORTANT_LENGTH = 16
+
+
+def mask_urls(text: str, mask: str) -> str:
+    """The text with passwords in addresses and secret paths of web hooks masked."""
+    return _ADDRESS.sub(lambda match: match[1] + _mask_address(match[2], mask), text)
+
+
+def _mask_address(rest: str, mask: str) -> str:
+    """`rest` is what follows the two slashes."""
+    user_end = _find_user_end(rest)
+    user, colon, password = rest[:user_end].partition(":")
+    place = rest[user_end:]
+    if _HOOK.search(place):
+        path, mark, query = place.partition("?")
+        place = _SEGMENT.sub(lambda match: mask if _is_secret_part(match[0]) else match[0], path) + mark + query
+    if colon and password:
+        return f"{user}:{mask}{place}"
+    hides_key = bool(user_end) and len(user) >= _IMPORTANT_LENGTH and looks_random(user)
+    return (mask if hides_key else user + colon) + place
+
+
+def _find_user_end(rest: str) -> int:
+    """Where user name and password end, at the last `@` before the host; 0 when there are none.
+
+    A password may hold a slash that should have been escaped: then what looks like a port is none.
+    """
+    end = _AUTHORITY_END.search(rest)
+    authority = rest[: end.start()] if end else rest
+    if "@" in authority:
+        return authority.rindex("@")
+    _, colon, port = authority.partition(":")
+    return max(rest.rfind("@"), 0) if colon and port and not port.isdigit() and "[" not in authority else 0
+
+
+def _is_secret_part(segment: str) -> bool:
+    return looks_random(segment, at_least=6) and not segment.isdigit()

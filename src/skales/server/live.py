@@ -1,0 +1,250 @@
+"""One page's view of a session's event stream: events in, frames out. The wire is `ui/push`'s business.
+
+Text goes out as it comes, and each finished block once more as rendered HTML; a whole message replaces both when it is on
+disk. Everything that names a message or a call replaces what the page has under that name, so that a frame sent twice
+changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fetch the transcript again), `turn`, `tail`,
+unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `end`.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import assert_never
+
+import anyio.to_thread
+
+from skales.app.wiring import App
+from skales.core.errors import SkalesError
+from skales.core.events import (
+    AnswerSaved,
+    ApprovalRequested,
+    ApprovalResolved,
+    MessageQueued,
+    Notice,
+    Progress,
+    ReasoningDelta,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
+from skales.core.ids import SessionId
+from skales.core.json import JsonValue
+from skales.core.message import Message, Role
+from skales.core.tool import ToolCall
+from skales.server.blocks import BlockKind, BlockSplitter, BlockStep, Finished, Grew, Opened
+from skales.server.markdown import render_markdown
+from skales.server.ui.pages import render
+from skales.server.ui.phrases import show_size
+from skales.server.ui.transcript import build_answer, build_card, build_finished_step, build_step, build_user
+from skales.server.views import NoticeLine, Queue, StepState, TurnOutcome
+
+# How far back a message is looked for that an event says is on disk.
+_LOOK_BACK = 30
+# Rendering more than this, or any code, could hold up other streams; it goes to a thread.
+_SHORT_SOURCE = 4_000
+
+_OUTCOME_WORDS = {
+    "approved": "Allowed",
+    "declined": "Not allowed",
+    "expired": "Nobody answered in time, which counts as no",
+    "cancelled": "Withdrawn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point in a session's stream. Numbers mean something within one epoch only: one life of the program."""
+
+    epoch: str
+    number: int
+
+    def __str__(self) -> str:
+        """As pages keep it: `<epoch>-<number>`."""
+        return f"{self.epoch}-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message to the page. Without a name it is text that goes on; without a place it cannot be come back to."""
+
+    name: str
+    data: JsonValue
+    place: Place | None = None
+
+
+def parse_place(text: str) -> Place | None:
+    """Read `<epoch>-<number>`; None for anything else."""
+    epoch, _, number = text.rpartition("-")
+    return Place(epoch, int(number)) if epoch and number.isdecimal() and number.isascii() else None
+
+
+async def stream_frames(app: App, session_id: SessionId, after: Place | None) -> AsyncGenerator[Frame, None]:
+    """Frames for a page that has everything up to `after`; ends only with `reload` or when closed."""
+    saved = Place(app.turns.epoch, app.turns.saved_number(session_id))
+    if after is None or after.epoch != saved.epoch or after.number < saved.number:
+        yield Frame("reload", None, saved)
+        return
+    yield Frame("sync", {"running": app.turns.running(session_id)}, saved)
+    view = _LiveView(app, session_id)
+    last = saved.number
+    async with aclosing(app.turns.events(session_id, saved.number)) as events:
+        async for numbered in events:
+            place = Place(saved.epoch, numbered.number)
+            if numbered.number != last + 1:
+                # Events between were dropped while this page was slow; the disk has their effect.
+                yield Frame("reload", None, place)
+                return
+            last = numbered.number
+            try:
+                named = await view.render(numbered.event)
+            except SkalesError:
+                # The conversation was deleted or broke meanwhile; fetching it tells the page.
+                yield Frame("reload", None, place)
+                return
+            for name, data in named:
+                yield Frame(name, data, place)
+
+
+_Named = tuple[str, JsonValue]
+
+
+class _LiveView:
+    """What one page must be told about each event. Keeps the answer that streams and the calls that run."""
+
+    def __init__(self, app: App, session_id: SessionId) -> None:
+        self._app = app
+        self._session_id = session_id
+        self._splitter = BlockSplitter()
+        self._kind = BlockKind.TEXT
+        self._calls: dict[str, tuple[ToolCall, str]] = {}
+        self._asked: dict[str, str] = {}
+        self._answered = False
+
+    async def render(self, event: TurnEvent) -> Sequence[_Named]:
+        match event:
+            case TextDelta(text):
+                return await self._grow(text)
+            case ReasoningDelta(text):
+                return (("think", text),)
+            case TurnStarted():
+                return await self._start(event)
+            case AnswerSaved(text, incomplete):
+                return await self._save(text, incomplete)
+            case MessageQueued():
+                return (await self._queue(),)
+            case TurnEnded():
+                return (self._end(event),)
+            case ToolStarted(call, action):
+                self._calls[call.id] = (call, action)
+                return (self._step(call.id, StepState.RUNNING),)
+            case ToolFinished(call, result, duration_ms):
+                _, action = self._calls.pop(call.id, (call, ""))
+                step = build_finished_step(call, action or self._app.gate.describe(call), result, duration_ms)
+                return (("step", {"key": step.key, "html": render(step)}),)
+            case ApprovalRequested() | ApprovalResolved():
+                return self._approval(event)
+            case Notice(level, text):
+                return (("notice", {"html": render(NoticeLine(level, text)), "text": text}),)
+            case Progress():
+                return (("progress", describe_progress(event)),)
+            case _:
+                assert_never(event)
+
+    async def _start(self, event: TurnStarted) -> Sequence[_Named]:
+        self._splitter, self._answered = BlockSplitter(), False
+        found = await self._find(lambda message: message.role is Role.USER and message.text == event.text)
+        html = render(build_user(*found, self._app.clock.now_ms())) if found and event.text else ""
+        return (("turn", {"id": f"m-{found[0]}" if html and found else "", "html": html}), await self._queue())
+
+    async def _grow(self, text: str) -> Sequence[_Named]:
+        return [named for step in self._splitter.feed(text) for named in await self._show_block(step)]
+
+    async def _show_block(self, step: BlockStep) -> Sequence[_Named]:
+        match step:
+            case Opened(kind, note):
+                self._kind = kind
+                return (("tail", {"kind": kind.value, "note": note}),)
+            case Grew(text):
+                return (("", text),)
+            case Finished(source):
+                if self._kind is BlockKind.CODE or len(source) > _SHORT_SOURCE:
+                    return (("block", await anyio.to_thread.run_sync(render_markdown, source)),)
+                return (("block", render_markdown(source)),)
+            case _:
+                assert_never(step)
+
+    async def _save(self, text: str, incomplete: str) -> Sequence[_Named]:
+        self._splitter = BlockSplitter()
+        self._answered = self._answered or bool(incomplete)
+        found = await self._find(lambda message: message.role is Role.ASSISTANT and message.text == text)
+        if found is None or not (found[1].text or found[1].reasoning):
+            return (("answer", {"id": "", "html": ""}),)
+        index, message = found
+        now_ms = self._app.clock.now_ms()
+        html = await anyio.to_thread.run_sync(lambda: render(build_answer(index, message, now_ms, is_last=True)))
+        return (("answer", {"id": f"m-{index}", "html": html}),)
+
+    async def _find(self, wanted: Callable[[Message], bool]) -> tuple[int, Message] | None:
+        """The newest such message on disk; None when the conversation changed under us."""
+        tail = await anyio.to_thread.run_sync(self._app.sessions.tail, self._session_id, _LOOK_BACK)
+        return next(((index, message) for index, message in reversed(tail) if wanted(message)), None)
+
+    async def _queue(self) -> _Named:
+        session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
+        return ("queue", {"html": render(Queue(session.queued))})
+
+    def _step(self, call_id: str, state: StepState, words: str = "") -> _Named:
+        call, action = self._calls[call_id]
+        step = build_step(call, action, state, words)
+        return ("step", {"key": step.key, "html": render(step)})
+
+    def _approval(self, event: ApprovalRequested | ApprovalResolved) -> Sequence[_Named]:
+        match event:
+            case ApprovalRequested(approval):
+                self._asked[approval.id] = approval.call_id
+                card = build_card(approval)
+                words = f"{'Question' if card.is_question else 'Allow this?'} {card.action}"
+                ask = ("ask", {"id": card.id, "call": card.call_key, "html": render(card), "text": words})
+                state, told = StepState.OPEN, "Waiting for you"
+                call_id = approval.call_id
+            case ApprovalResolved(approval_id, outcome):
+                ask = ("asked", {"id": approval_id, "text": _OUTCOME_WORDS.get(outcome, outcome)})
+                state, told = StepState.RUNNING, ""
+                call_id = self._asked.pop(approval_id, "")
+            case _:
+                assert_never(event)
+        return (self._step(call_id, state, told), ask) if call_id in self._calls else (ask,)
+
+    def _end(self, event: TurnEnded) -> _Named:
+        self._splitter, self._calls = BlockSplitter(), {}
+        outcome = describe_end(event, explained=self._answered)
+        return ("end", {"html": render(outcome) if outcome else "", "text": outcome.words if outcome else "Done"})
+
+
+def describe_end(event: TurnEnded, *, explained: bool) -> TurnOutcome | None:
+    """What to say below a turn that did not simply finish; nothing when its last answer says it (`explained`)."""
+    match event.end:
+        case TurnEnd.COMPLETED:
+            return None
+        case TurnEnd.STOPPED:
+            return None if explained else TurnOutcome("Stopped", is_error=False)
+        case TurnEnd.FAILED | TurnEnd.LIMIT:
+            return TurnOutcome(event.error or "The turn failed", event.hint, event.code)
+        case _:
+            assert_never(event.end)
+
+
+def describe_progress(progress: Progress) -> JsonValue:
+    """How far a long step is, for a bar and in words."""
+    if progress.unit == "bytes":
+        done, total = show_size(progress.done), show_size(progress.total)
+    else:
+        done, total = str(progress.done), str(progress.total)
+    words = f"{done} of {total}" if progress.total else done
+    return {"label": progress.label, "done": progress.done, "total": progress.total, "words": words}
+
+

@@ -1,0 +1,101 @@
+// Cards that wait for a person: answering them, their countdown, and where the focus goes.
+
+import { isTyping } from "./dom.js";
+import { announce } from "./feedback.js";
+import { postJson } from "./http.js";
+
+const SOON_S = 60;
+
+export function startApprovals() {
+  document.addEventListener("submit", (event) => {
+    const card = event.target.closest("[data-approval]");
+    if (!card) return;
+    event.preventDefault();
+    answer(card, event.submitter?.dataset.answer ?? "approve");
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-approval] [data-answer][type=button], [data-approval] [data-option]");
+    if (!button) return;
+    const card = button.closest("[data-approval]");
+    if (button.dataset.option) card.querySelector("[name=instead]").value = button.dataset.option;
+    answer(card, button.dataset.option ? "question" : button.dataset.answer);
+  });
+  document.addEventListener("keydown", (event) => {
+    // Enter in the "instead" field of a tool's card means No: it must never allow.
+    const card = event.key === "Enter" && event.target.matches("[data-approval] [name=instead]") && event.target.closest("[data-approval]");
+    if (card && card.querySelector("[data-answer=instead]")) {
+      event.preventDefault();
+      answer(card, "instead");
+    }
+  });
+  setInterval(tick, 1000);
+  tick();
+}
+
+async function answer(card, wish) {
+  const form = card.querySelector("form");
+  const problem = form.querySelector(".field-error");
+  problem.hidden = true;
+  try {
+    const body = buildAnswer(form, wish);
+    for (const control of form.elements) control.disabled = true;
+    await postJson(`/api/approvals/${encodeURIComponent(card.dataset.approval)}`, body);
+    takeCardAway(card.dataset.approval);
+  } catch (error) {
+    for (const control of form.elements) control.disabled = false;
+    problem.textContent = error.message;
+    problem.hidden = false;
+    if (error.status === 404) setTimeout(() => takeCardAway(card.dataset.approval), 2500);
+  }
+}
+
+function buildAnswer(form, wish) {
+  const instead = form.elements.instead.value.trim();
+  if (wish === "reject") return { decision: "reject" };
+  if (wish === "instead" || wish === "question") {
+    if (!instead) {
+      form.elements.instead.focus();
+      throw new Error(wish === "question" ? "Write an answer first." : "Write what to do instead.");
+    }
+    return { decision: wish === "question" ? "approve" : "reject", instead };
+  }
+  return { decision: "approve", scope: form.elements.scope?.value ?? "once", ...changedArguments(form.elements.args) };
+}
+
+function changedArguments(field) {
+  if (field.value === field.defaultValue) return {};
+  try {
+    return { args: JSON.parse(field.value) };
+  } catch {
+    field.closest("details").open = true;
+    field.focus();
+    throw new Error("The arguments are not valid JSON.");
+  }
+}
+
+// Puts a card below its step. The focus follows only when the person is not writing.
+export function showCard(transcript, card) {
+  if (document.getElementById(card.id)) return;
+  document.getElementById("waiting")?.remove();
+  transcript.live.append(card);
+  tick();
+  if (!isTyping() && !document.querySelector("dialog[open]")) {
+    card.querySelector("[data-answer=approve], [data-option], [name=instead]").focus({ preventScroll: true });
+  }
+}
+
+export function takeCardAway(id) {
+  const card = document.getElementById(`approval-${id}`);
+  if (!card) return;
+  const hadFocus = card.contains(document.activeElement) || document.activeElement === document.body;
+  card.remove();
+  if (hadFocus) document.getElementById("message").focus({ preventScroll: true });
+}
+
+function tick() {
+  for (const place of document.querySelectorAll("[data-deadline]")) {
+    const left_s = Math.max(0, Math.round((Number(place.dataset.deadline) - Date.now()) / 1000));
+    place.textContent = left_s > 5940 ? "" : `${Math.floor(left_s / 60)}:${String(left_s % 60).padStart(2, "0")}`;
+    if (left_s === SOON_S) announce("One minute left to answer");
+  }
+}

@@ -1,0 +1,54 @@
+// Requests to our own server. Errors carry the server's words, for showing as they are.
+
+export class Trouble extends Error {
+  constructor(message, hint, status) {
+    super(hint ? `${message}. ${hint}.` : `${message}.`);
+    this.status = status;
+  }
+}
+
+async function ask(address, options) {
+  let answer;
+  try {
+    answer = await fetch(address, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Trouble("Skales does not answer", "Check that it is running, then try again", 0);
+  }
+  if (answer.ok) return answer;
+  const told = await answer.json().catch(() => ({}));
+  throw new Trouble(told.error ?? `The server answered ${answer.status}`, told.hint, answer.status);
+}
+
+export async function fetchHtml(address) {
+  return (await ask(address, { headers: { accept: "text/html" } })).text();
+}
+
+export async function fetchText(address) {
+  return (await ask(address, {})).text();
+}
+
+export async function fetchJson(address) {
+  return (await ask(address, { headers: { accept: "application/json" } })).json();
+}
+
+export async function postForm(address, values = {}) {
+  const answer = await ask(address, {
+    method: "POST",
+    headers: { accept: "application/json" },
+    body: new URLSearchParams(values),
+  });
+  return answer.status === 204 ? null : answer.json();
+}
+
+export async function postJson(address, value) {
+  const answer = await ask(address, {
+    method: "POST",
+    headers: { accept: "application/json", "content-type": "application/json" },
+    body: JSON.stringify(value),
+  });
+  return answer.json();
+}
+
+export async function remove(address) {
+  await ask(address, { method: "DELETE" });
+}

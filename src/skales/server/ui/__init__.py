@@ -1,0 +1,1 @@
+"""The browser page: one module per screen. Routes translate, builders turn facts into views, templates show them."""

@@ -1,0 +1,167 @@
+"""The tools page: every tool can be found and run here, with or without a model."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Request, Response
+
+from skales.app.wiring import App
+from skales.core.errors import InputError, SkalesError
+from skales.core.json import JsonObject, as_list
+from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
+from skales.server.access import AppDep, PageSession
+from skales.server.ui.frame import build_error_page, build_shell
+from skales.server.ui.pages import PageResponse, render
+from skales.server.ui.phrases import show_duration
+from skales.server.ui.toolform import build_fields, read_arguments, write_command
+from skales.server.views import Screen, ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage, Trouble
+
+router = APIRouter(dependencies=[PageSession])
+
+_SAFETY = {
+    Safety.AUTO: "runs unasked",
+    Safety.CONFIRM: "asks first",
+    Safety.MANUAL: "only by you",
+}
+_EFFECTS = {
+    Effect.READS_PRIVATE: "reads private data",
+    Effect.UNTRUSTED_OUTPUT: "brings in foreign text",
+    Effect.OUTBOUND: "sends data out",
+    Effect.WRITES: "changes files",
+    Effect.DESTRUCTIVE: "cannot be undone",
+    Effect.SPENDS: "costs money",
+}
+Filled = Mapping[str, str]
+
+
+async def _read_form(request: Request) -> Filled:
+    return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+
+
+FilledForm = Annotated[Filled, Depends(_read_form)]
+
+
+@router.get("/tools", response_class=PageResponse)
+def open_tools(app: AppDep, q: str = "") -> str:
+    """The list, with nothing chosen."""
+    shell = build_shell(app, "Tools", Screen.TOOLS)
+    return render(ToolsPage(shell, _build_list(app, q, ""), None))
+
+
+@router.get("/tools/{name}", response_class=PageResponse)
+def open_tool(app: AppDep, name: str, response: Response, q: str = "") -> str:
+    """One tool and its form beside the list."""
+    spec = app.toolbox.find(name)
+    if spec is None:
+        response.status_code = 404
+        trouble = Trouble(f"There is no tool named {name!r}", "", "/tools", "See all tools")
+        return render(build_error_page(app, "Tool not found", trouble))
+    return _show_tool(app, spec, q, None, None)
+
+
+@router.post("/tools/{name}", response_class=PageResponse)
+async def run_on_page(app: AppDep, name: str, filled: FilledForm) -> str:
+    """Run it and show the whole page: what the form does where scripts do not run."""
+    spec = _find(app, name)
+    result = await _run(app, spec, filled)
+    return await anyio.to_thread.run_sync(_show_tool, app, spec, "", filled, result)
+
+
+@router.get("/ui/tools", response_class=PageResponse)
+def list_tools(app: AppDep, q: str = "", current: str = "") -> str:
+    """Tools that fit a search."""
+    return render(_build_list(app, q, current))
+
+
+@router.get("/ui/tools/names")
+def list_names(app: AppDep) -> Sequence[JsonObject]:
+    """Enabled tools with their parameters, for completing `/tool` in the message field."""
+    return [
+        {
+            "name": spec.name,
+            "what": _first_sentence(spec.description),
+            "required": list(as_list(spec.parameters.get("required"))),
+            "usage": write_command(spec),
+        }
+        for spec in app.toolbox.specs()
+        if app.toolbox.is_enabled(spec.name)
+    ]
+
+
+@router.post("/ui/tools/{name}/run", response_class=PageResponse)
+async def run_tool(app: AppDep, name: str, filled: FilledForm) -> str:
+    """Run it as the person at this computer; only the result is shown."""
+    return render(await _run(app, _find(app, name), filled))
+
+
+async def _run(app: App, spec: ToolSpec, filled: Filled) -> ToolResultView:
+    started_s = app.clock.monotonic_s()
+    try:
+        arguments = app.toolbox.check_arguments(spec, read_arguments(spec, filled))
+        result = await app.run_tool(spec.name, arguments)
+    except SkalesError as error:
+        return ToolResultView(ok=False, text="", duration="", trouble=Trouble(error.message, error.hint))
+    return _show_result(result, int((app.clock.monotonic_s() - started_s) * 1000))
+
+
+def _show_result(result: ToolResult, duration_ms: int) -> ToolResultView:
+    return ToolResultView(
+        ok=not result.is_error,
+        text=result.text,
+        duration=show_duration(duration_ms),
+        files=result.files,
+        data="" if result.data is None else json.dumps(result.data, ensure_ascii=False, indent=2, default=str),
+    )
+
+
+def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, result: ToolResultView | None) -> str:
+    detail = ToolDetail(
+        name=spec.name,
+        description=spec.description,
+        category=_label(spec.category),
+        safety=_SAFETY[spec.safety],
+        effects=tuple(_EFFECTS[effect] for effect in Effect if effect in spec.effects),
+        is_risky=spec.safety is not Safety.AUTO,
+        enabled=app.toolbox.is_enabled(spec.name),
+        addon=spec.addon,
+        fields=build_fields(spec, filled),
+        command=write_command(spec),
+        result=result,
+    )
+    return render(ToolsPage(build_shell(app, spec.name, Screen.TOOLS), _build_list(app, query, spec.name), detail))
+
+
+def _build_list(app: App, query: str, current: str) -> ToolList:
+    specs = app.toolbox.specs()
+    words = query.lower().split()
+    fitting = [spec for spec in specs if all(word in f"{spec.name} {spec.description}".lower() for word in words)]
+    groups = groupby(sorted(fitting, key=lambda spec: spec.category), key=lambda spec: spec.category)
+    return ToolList(
+        tuple(ToolGroup(_label(name), tuple(_row(app, spec, current) for spec in members)) for name, members in groups),
+        query,
+        len(specs),
+    )
+
+
+def _row(app: App, spec: ToolSpec, current: str) -> ToolRow:
+    return ToolRow(
+        spec.name, _first_sentence(spec.description), app.toolbox.is_enabled(spec.name), spec.name == current
+    )
+
+
+def _find(app: App, name: str) -> ToolSpec:
+    spec = app.toolbox.find(name)
+    if spec is None:
+        raise InputError(f"There is no tool named {name!r}", hint="The tools page lists them")
+    return spec
+
+
+def _label(category: str) -> str:
+    return category.replace("_", " ").capitalize()
+
+
+def _first_sentence(text: str) -> str:
+    return text.strip().partition("\n")[0]

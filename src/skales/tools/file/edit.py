@@ -1,0 +1,212 @@
+"""edit_file and replace_in_file: change what the call names and keep every other byte. Spec: TOO-02."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from anyio import to_thread
+
+from skales.core.errors import InputError, ToolError
+from skales.core.tool import Effect, Safety, ToolResult
+from skales.tools.context import ToolContext
+from skales.tools.define import Range, tool
+from skales.tools.describe import render_size
+from skales.tools.documents.coding import TextCoding, decode_text, detect_coding, encode_text, require_encodable
+from skales.tools.documents.kinds import detect_kind
+from skales.tools.file.changes import Stamp, new_file, stamp_of
+from skales.tools.file.patterns import compile_pattern
+from skales.tools.file.reach import require_entry
+from skales.tools.file.safe_open import open_file
+from skales.tools.file.text_edit import (
+    Replacement,
+    SeenText,
+    find_all,
+    find_closest,
+    line_at,
+    replace_pieces,
+    see_text,
+    unify_line_ends,
+)
+from skales.tools.file.wording import count_of, shown_path
+
+# A changed text is held in memory a few times over.
+_LIMIT_BYTES = 64 * 1024 * 1024
+_SHOWN_PLACES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenText:
+    """A file's text, how to store it again, and the state it was read in."""
+
+    text: SeenText
+    coding: TextCoding
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What replace_in_file looks for; `limit` 0 takes all."""
+
+    find: str
+    replace: str
+    is_pattern: bool
+    limit: int
+
+
+@tool(
+    "file",
+    Safety.CONFIRM,
+    Effect.WRITES,
+    action="Change {path}: replace “{old_text}” with “{new_text}”",
+    example=(
+        "Change the port in app.ini from 80 to 8080",
+        {"path": "app.ini", "old_text": "port = 80\n", "new_text": "port = 8080\n"},
+    ),
+)
+async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
+    """Change one place in a text file; the rest stays as it is.
+
+    Args:
+        path: File to change.
+        old_text: Text as it stands in the file, with enough lines around to occur once.
+        new_text: What takes its place.
+    """
+    return await to_thread.run_sync(partial(_edit, ctx, path, old_text, new_text))
+
+
+@tool(
+    "file",
+    Safety.CONFIRM,
+    Effect.WRITES,
+    action="Replace “{find}” with “{replace}” in {path}",
+    example=(
+        "Replace every 'colour' by 'color' in essay.md",
+        {"path": "essay.md", "find": "colour", "replace": "color"},
+    ),
+)
+async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
+    ctx: ToolContext,
+    path: Path,
+    find: str,
+    replace: str,
+    regex: bool = False,
+    count: Annotated[int, Range(0, 1_000_000)] = 0,
+) -> ToolResult:
+    r"""Replace every occurrence of a text in a file, or every match of a regular expression.
+
+    Args:
+        path: File to change.
+        find: Text or regular expression (Python syntax, ^ and $ at every line).
+        replace: What takes its place; with regex, \1 is the first group.
+        regex: Whether find is a regular expression.
+        count: At most this many, from the top; 0 is all.
+    """
+    wanted = _Wanted(unify_line_ends(find), unify_line_ends(replace), is_pattern=regex, limit=count)
+    return await to_thread.run_sync(partial(_change, ctx, path, partial(_find_replacements, wanted)))
+
+
+def _edit(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
+    if not old_text:
+        raise InputError("old_text is empty", hint="Name the text to replace, or use write_file or append_file")
+
+    def build(name: str, text: SeenText) -> Sequence[Replacement]:
+        old = unify_line_ends(old_text)
+        places = find_all(text.seen, old)
+        if not places and old.startswith("\ufeff"):
+            # The mark at the start is kept apart from the text.
+            old = old.removeprefix("\ufeff")
+            places = find_all(text.seen, old)
+        if not places:
+            raise _not_found(name, text, old)
+        if len(places) > 1:
+            raise _ambiguous(name, text, places)
+        new = unify_line_ends(new_text).removeprefix("\ufeff" if old_text.startswith("\ufeff") else "")
+        return [Replacement(places[0], places[0] + len(old), new)]
+
+    return _change(ctx, path, build)
+
+
+def _find_replacements(wanted: _Wanted, name: str, text: SeenText) -> Sequence[Replacement]:
+    if not wanted.find:
+        raise InputError("find is empty", hint="Name the text to replace")
+    found = list(islice(_matches(wanted, text.seen), wanted.limit or None))
+    if not found:
+        raise _not_found(name, text, wanted.find)
+    return found
+
+
+def _matches(wanted: _Wanted, text: str) -> Iterator[Replacement]:
+    if wanted.is_pattern:
+        for match in compile_pattern(wanted.find).find(text):
+            yield Replacement(match.start(), match.end(), _expand(match.expand, wanted.replace))
+        return
+    place = text.find(wanted.find)
+    while place >= 0:
+        end = place + len(wanted.find)
+        yield Replacement(place, end, wanted.replace)
+        place = text.find(wanted.find, end)
+
+
+def _expand(expand: Callable[[str], str], template: str) -> str:
+    try:
+        return expand(template)
+    except (IndexError, ValueError, LookupError) as error:
+        raise InputError(f"{template!r} is not a valid replacement: {error}", hint="Check the group numbers") from error
+
+
+def _change(ctx: ToolContext, path: Path, build: Callable[[str, SeenText], Sequence[Replacement]]) -> ToolResult:
+    name = shown_path(ctx, path)
+    require_entry(path, ctx.paths)
+    opened = _open_text(path, name)
+    replacements = build(name, opened.text)
+    changed, inserted = replace_pieces(opened.text, replacements)
+    if changed == opened.text.original:
+        raise ToolError(f"{name!r} says this already; nothing was changed", hint="Read it again", code="unchanged")
+    require_encodable(inserted, opened.coding)
+    with new_file(path, ctx.ids, expected=opened.stamp) as stream:
+        stream.write(encode_text(changed, opened.coding))
+    lines = [line_at(opened.text.seen, replacement.start) for replacement in replacements[:_SHOWN_PLACES]]
+    more = len(replacements) - len(lines)
+    where = f"line{'' if len(replacements) == 1 else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
+    summary = f"Changed {count_of(len(replacements), 'place')} in {name} ({where})"
+    return ToolResult(text=summary, summary=summary, files=(str(path),))
+
+
+def _open_text(path: Path, name: str) -> _OpenText:
+    with open_file(path) as stream:
+        stamp = stamp_of(stream)
+        if stamp.size_bytes > _LIMIT_BYTES:
+            raise ToolError(
+                f"{name!r} is {render_size(stamp.size_bytes)}; files over {render_size(_LIMIT_BYTES)} are not edited",
+                hint="Change it with a script",
+            )
+        kind = detect_kind(stream)
+        stream.seek(0)
+        content = stream.read()
+    coding = None if kind else detect_coding(content, is_whole=True)
+    if coding is None:
+        raise ToolError(f"{name!r} is {kind.words if kind else 'binary data'}, not text", hint="Only text is edited")
+    return _OpenText(see_text(decode_text(content, coding)), coding, stamp)
+
+
+def _not_found(name: str, text: SeenText, wanted: str) -> ToolError:
+    line, lines = find_closest(text.seen, wanted)
+    hint = "Read the file and copy the text exactly, with its blanks"
+    if lines:
+        last = line + len(lines) - 1
+        where = f"Line {line} is" if last == line else f"Lines {line}–{last} are"
+        hint = f"{where} closest:\n" + "\n".join(lines)
+    return ToolError(f"The text is not in {name!r}; nothing was changed", hint=hint, code="not_found")
+
+
+def _ambiguous(name: str, text: SeenText, places: Sequence[int]) -> ToolError:
+    lines = ", ".join(str(line_at(text.seen, place)) for place in places[:_SHOWN_PLACES])
+    more = "" if len(places) <= _SHOWN_PLACES else ", …"
+    return ToolError(
+        f"The text occurs {len(places)} times in {name!r} (lines {lines}{more}); nothing was changed",
+        hint="Add lines before or after it to old_text, or use replace_in_file to change all",
+        code="ambiguous",
+    )

@@ -1,0 +1,128 @@
+"""What the tests of this room share: a scripted server, providers that ask it, and quick looks at what came."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.conftest import CountingIds, FixedClock
+from tests.servers.raw_sse import RawServer
+from skales.core.errors import ProviderError
+from skales.core.message import Role, Usage, text_message
+from skales.core.ports import (
+    CallReady,
+    ChatRequest,
+    Finished,
+    FinishReason,
+    ProviderEvent,
+    ReasoningPiece,
+    RetryPlanned,
+    TextPiece,
+    UsageCounted,
+)
+from skales.core.tool import ToolCall
+from skales.providers.catalog import ProviderEntry, find_entry
+from skales.providers.clients import SharedClients
+from skales.providers.endpoint import Endpoint
+from skales.providers.provider import OpenAIProvider, Surroundings
+from skales.providers.retry import RetryPolicy
+
+
+@dataclass
+class Outcome:
+    """Everything one answer brought, summed up."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    usage: Usage | None = None
+    finish: FinishReason | None = None
+    retries: list[RetryPlanned] = field(default_factory=list)
+    error: ProviderError | None = None
+    pieces: int = 0
+
+    def add(self, event: ProviderEvent) -> None:
+        self.pieces += 1
+        match event:
+            case TextPiece(text):
+                self.text += text
+            case ReasoningPiece(text):
+                self.reasoning += text
+            case CallReady(call):
+                self.calls.append(call)
+            case UsageCounted(usage):
+                self.usage = usage
+            case RetryPlanned():
+                self.retries.append(event)
+            case Finished(reason):
+                self.finish = reason
+            case _:
+                raise AssertionError(f"unexpected event {event!r}")
+
+
+async def collect(events: AsyncIterator[ProviderEvent]) -> Outcome:
+    outcome = Outcome()
+    try:
+        async for event in events:
+            outcome.add(event)
+    except ProviderError as error:
+        outcome.error = error
+    return outcome
+
+
+def ask(text: str = "Hello", model: str = "demo") -> ChatRequest:
+    return ChatRequest(model=model, messages=(text_message(Role.USER, text),))
+
+
+@pytest.fixture
+def server() -> Iterator[RawServer]:
+    with RawServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def clients(anyio_backend: str) -> AsyncIterator[SharedClients]:
+    shared = SharedClients()
+    yield shared
+    await shared.aclose()
+
+
+@dataclass
+class Pauses:
+    """Records how long a retry would have slept; never sleeps."""
+
+    taken_s: list[float] = field(default_factory=list)
+
+    async def sleep(self, seconds: float) -> None:
+        self.taken_s.append(seconds)
+
+
+@pytest.fixture
+def pauses() -> Pauses:
+    return Pauses()
+
+
+MakeProvider = Callable[..., OpenAIProvider]
+
+
+@pytest.fixture
+def make_provider(
+    server: RawServer, clients: SharedClients, pauses: Pauses, clock: FixedClock, ids: CountingIds
+) -> MakeProvider:
+    def make(provider_id: str = "custom", *, base_url: str = "", key: str = "", timeout_s: float = 5) -> OpenAIProvider:
+        endpoint = Endpoint(
+            entry=find_entry(provider_id),
+            provider_id=provider_id,
+            base_url=base_url or server.url,
+            api_key=key,
+            inactivity_timeout_s=timeout_s,
+        )
+        retry = RetryPolicy(sleep=pauses.sleep, jitter=lambda: 0.5)
+        return OpenAIProvider(endpoint, clients, Surroundings(retry=retry, ids=ids, clock=clock))
+
+    return make
+
+
+def entry_with(**changes: object) -> ProviderEntry:
+    """The custom entry with some facts changed."""
+    return find_entry("custom").model_copy(update=changes)

@@ -88,7 +88,7 @@ def test_a_missing_file_is_not_found(path: Path, quarantine: Quarantine) -> None
 
 
 BROKEN: dict[str, tuple[bytes, str]] = {
-    "cut off": (b'{\n "a": "b', "line 2, column 7"),
+    "cut off": (b'{\n "a": "b', "unterminated string starting at line 2, column 7"),
     "cut between": (b'{"a": 1,', "line 1, column 9"),
     "empty": (b"", "the file is empty"),
     "blank": (b" \r\n\t", "the file is empty"),
@@ -102,6 +102,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "number": (b"7", "not an object"),
     "null": (b"null", "not an object"),
     "two": (b"{}\n{}", "line 2, column 1"),
+    "raw line end": (b'{"a": "b\nc"}', "invalid control character at line 1, column 9"),
     "comment": (b'{"a": 1} // mine', "line 1, column 10"),
     "single quotes": (b"{'a': 1}", "line 1, column 2"),
     "endless number": (b'{"a": ' + b"1" * 5000 + b"}", "digits"),

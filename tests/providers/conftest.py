@@ -5,69 +5,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.conftest import CountingIds, FixedClock
-from tests.servers.raw_sse import RawServer
-from skales.core.errors import ProviderError
-from skales.core.message import Role, Usage, text_message
-from skales.core.ports import (
-    CallReady,
-    ChatRequest,
-    Finished,
-    FinishReason,
-    ProviderEvent,
-    ReasoningPiece,
-    RetryPlanned,
-    TextPiece,
-    UsageCounted,
-)
-from skales.core.tool import ToolCall
+from skales.core.message import Role, text_message
+from skales.core.ports import ChatRequest
 from skales.providers.catalog import ProviderEntry, find_entry
 from skales.providers.clients import SharedClients
 from skales.providers.endpoint import Endpoint
 from skales.providers.provider import OpenAIProvider, Surroundings
 from skales.providers.retry import RetryPolicy
-
-
-@dataclass
-class Outcome:
-    """Everything one answer brought, summed up."""
-
-    text: str = ""
-    reasoning: str = ""
-    calls: list[ToolCall] = field(default_factory=list)
-    usage: Usage | None = None
-    finish: FinishReason | None = None
-    retries: list[RetryPlanned] = field(default_factory=list)
-    error: ProviderError | None = None
-    pieces: int = 0
-
-    def add(self, event: ProviderEvent) -> None:
-        self.pieces += 1
-        match event:
-            case TextPiece(text):
-                self.text += text
-            case ReasoningPiece(text):
-                self.reasoning += text
-            case CallReady(call):
-                self.calls.append(call)
-            case UsageCounted(usage):
-                self.usage = usage
-            case RetryPlanned():
-                self.retries.append(event)
-            case Finished(reason):
-                self.finish = reason
-            case _:
-                raise AssertionError(f"unexpected event {event!r}")
-
-
-async def collect(events: AsyncIterator[ProviderEvent]) -> Outcome:
-    outcome = Outcome()
-    try:
-        async for event in events:
-            outcome.add(event)
-    except ProviderError as error:
-        outcome.error = error
-    return outcome
+from tests.conftest import CountingIds, FixedClock
+from tests.servers.raw_sse import RawServer
 
 
 def ask(text: str = "Hello", model: str = "demo") -> ChatRequest:

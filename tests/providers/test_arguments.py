@@ -30,7 +30,7 @@ READABLE: dict[str, tuple[str, JsonObject]] = {
     "JSON literals in a lenient text": ("{'a': true, 'b': false, 'c': null}", {"a": True, "b": False, "c": None}),
     "bare names": ('{path: "a", max-lines: 3, $x: 1}', {"path": "a", "max-lines": 3, "$x": 1}),
     "line breaks in a string": ('{"text": "one\ntwo\tthree"}', {"text": "one\ntwo\tthree"}),
-    "escapes": (r"""{'text': 'a\n\t\r\b\f\\\/\"é🙂'}""", {"text": 'a\n\t\r\b\f\\/"é🙂'}),
+    "escapes": (r"""{'text': 'a\n\t\r\b\f\\\/\"\u00e9\ud83d\ude42'}""", {"text": 'a\n\t\r\b\f\\/"é🙂'}),
     "numbers": ("{'a': -1, 'b': 2.5, 'c': 1e3, 'd': 0}", {"a": -1, "b": 2.5, "c": 1000.0, "d": 0}),
     "nested": ("{'a': {'b': [{}, [], 'c']}}", {"a": {"b": [{}, [], "c"]}}),
     "only the closer is missing": ('{"path": "a"', {"path": "a"}),

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 _WAIT_S = 5.0
-_POLL_S = 0.05
+_POLL_S = 0.01
 
 
 class Ending(Enum):
@@ -78,11 +78,7 @@ class RawServer:
         self._threads: list[threading.Thread] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.settimeout(_POLL_S)
-
-    @property
-    def port(self) -> int:
-        port: int = self._listener.getsockname()[1]
-        return port
+        self.port: int = self._listener.getsockname()[1]
 
     @property
     def url(self) -> str:
@@ -135,6 +131,10 @@ class RawServer:
     def _read_request(self, connection: socket.socket, buffer: bytearray, number: int) -> Request | None:
         while b"\r\n\r\n" not in buffer:
             if not self._receive(connection, buffer):
+                return None
+            if not buffer[:1].isalpha():
+                # TLS or noise: what a plain HTTP server says to it.
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
                 return None
         head, _, _ = bytes(buffer).partition(b"\r\n\r\n")
         first, *rest = head.decode("latin-1").split("\r\n")

@@ -129,7 +129,7 @@ def build_app(
     """
     quarantine = Quarantine(directory.quarantine, clock)
     settings = SettingsStore(directory, quarantine)
-    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions, quarantine), clock)
+    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)

@@ -245,7 +245,7 @@ def _parse(data: bytes) -> dict[str, JsonValue]:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(f"the text is not UTF-8 at line {line}, byte {error.start}") from error
     except json.JSONDecodeError as error:
-        reason = error.msg[:1].lower() + error.msg[1:]
+        reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         raise ValueError(f"{reason} at line {error.lineno}, column {error.colno}") from error
     if not isinstance(value, dict):
         raise ValueError("the file holds JSON, but not an object")  # noqa: TRY004 - one kind for every reason

@@ -51,7 +51,7 @@ _PAGE_MATCHING = """
 _RANKED = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
 # The condition keeps the matches in one pass and makes the costly snippet only for the chosen ones.
 _SNIPPETS = """
-    SELECT rowid, CASE WHEN rowid IN (SELECT value FROM json_each(?)) THEN snippet(words, 0, '', '', '…', 20) END
+    SELECT rowid, CASE WHEN rowid IN (SELECT value FROM json_each(?)) THEN snippet(words, 0, char(2), '', '…', 20) END
     FROM words WHERE words MATCH ?"""
 _PLACE = """
     SELECT texts.session, texts.position, sessions.id, sessions.title FROM texts
@@ -59,6 +59,8 @@ _PLACE = """
 
 _TITLE_POSITION = -1
 _UNFINISHED_LETTERS = 3
+_MATCH = "\x02"  # what char(2) in _SNIPPETS puts before each match
+_SNIPPET_CHARACTERS = 300
 AFTER_ALL = (1 << 62, "")
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
@@ -221,7 +223,11 @@ def _searchable(text: str) -> str:
 
 
 def _shown(snippet: str) -> str:
-    return " ".join(snippet.replace(_SEPARATOR, "").split())
+    """One line around the first match; a word can be as long as a picture in base64."""
+    line = " ".join(snippet.replace(_SEPARATOR, "").split())
+    start = max(line.find(_MATCH) - _SNIPPET_CHARACTERS // 3, 0) if len(line) > _SNIPPET_CHARACTERS else 0
+    end = start + _SNIPPET_CHARACTERS
+    return ("…" if start else "") + line[start:end].replace(_MATCH, "") + ("…" if end < len(line) else "")
 
 
 def _storable(text: str) -> str:

@@ -211,12 +211,10 @@ def _write_content(content: tuple[ContentPart, ...]) -> JsonValue:
 
 
 def _write_part(part: ContentPart) -> JsonObject:
-    match part:
-        case TextPart(text):
-            return {"type": "text", "text": text}
-        case ImagePart(media_type, data, name):
-            named = {"name": name} if name else {}
-            return {"type": "image", "media_type": media_type, "data": data} | named
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    named = {"name": part.name} if part.name else {}
+    return {"type": "image", "media_type": part.media_type, "data": part.data_base64} | named
 
 
 def _read_flag(raw: JsonValue) -> bool:

@@ -6,7 +6,7 @@ Reads only; what the complaint means is decided in `faults`.
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text, parse_json
@@ -14,6 +14,8 @@ from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, 
 # The longest wait a person is kept in; a longer wish is cut to it.
 LONGEST_WAIT_S = 60.0
 _LONGEST_MESSAGE = 400
+# A router's JSON in a gateway's JSON in a message is about what occurs.
+_MAX_DEPTH = 8
 _MESSAGE_KEYS = ("message", "msg", "error_msg", "status_msg", "detail", "title", "reason")
 _CODE_KEYS = ("code", "type", "status", "status_code", "error_code")
 _INNER_KEYS = ("error", "errors", "base_resp", "message", "detail", "header")
@@ -50,7 +52,8 @@ def read_body(text: str) -> Complaint:
         value = parse_json(text)
     except ValueError:
         return Complaint(message=_tidy(text))
-    return read_json(value)
+    complaint = read_json(value)
+    return complaint if complaint.message else replace(complaint, message=_tidy(text))
 
 
 def read_json(value: JsonValue) -> Complaint:
@@ -95,8 +98,8 @@ def read_retry_after(headers: Mapping[str, str], message: str, now_ms: int) -> f
 
 
 def _collect(value: JsonValue, messages: list[str], codes: list[str], *, depth: int) -> None:
-    """Gather from the outside in, errors before their wrapping; vendors nest up to four levels."""
-    if depth > 4:
+    """Gather from the inside out: what an upstream said explains more than the router's own words."""
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, str):
         _collect_text(value, messages, codes, depth=depth)

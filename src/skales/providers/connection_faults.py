@@ -108,9 +108,10 @@ def _reach_hint(peer: Peer) -> str:
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
+    # Errors that Python code raises itself lack what those of OpenSSL carry.
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate is not trusted ({error.verify_message})"
-    return (error.reason or "handshake failed").lower().replace("_", " ")
+        return f"the certificate is not trusted ({getattr(error, 'verify_message', 'it does not fit')})"
+    return str(getattr(error, "reason", None) or "handshake failed").lower().replace("_", " ")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

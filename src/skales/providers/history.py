@@ -35,13 +35,10 @@ def repair_history(messages: Sequence[Message]) -> tuple[Message, ...]:
     ids = _UniqueIds(messages)
     repaired: list[Message] = []
     for index, message in enumerate(messages):
-        match message.role:
-            case Role.TOOL:
-                continue
-            case Role.ASSISTANT:
-                repaired.extend(_repair_answer(message, slots.get(index, ()), ids))
-            case Role.SYSTEM | Role.USER:
-                repaired.append(message)
+        if message.role is Role.ASSISTANT:
+            repaired.extend(_repair_answer(message, slots.get(index, ()), ids))
+        elif message.role is not Role.TOOL:
+            repaired.append(message)
     return tuple(repaired)
 
 

@@ -41,7 +41,8 @@ async def stream_with_retries(
 
     Raises the ProviderError that cannot be retried, comes after output, or belongs to the last try.
     """
-    for failures in range(1, policy.tries + 1):
+    failures = 0
+    while True:
         has_output = False
         try:
             async with aclosing(ask()) as events:
@@ -49,7 +50,8 @@ async def stream_with_retries(
                     has_output = has_output or isinstance(event, TextPiece | ReasoningPiece | CallReady | Finished)
                     yield event
         except ProviderError as error:
-            if has_output or not error.retryable or failures == policy.tries:
+            failures += 1
+            if has_output or not error.retryable or failures >= policy.tries:
                 raise
             plan = RetryPlanned(reason=error.message, wait_s=policy.pause_s(error, failures), attempt=failures + 1)
         else:

@@ -1,40 +1,39 @@
 """Reads a shell command into pipelines, words and redirects. Runs nothing, expands nothing.
 
 Reads more than the shell would: what stands where a command may stand counts as one, also behind a syntax error, since
-shells run the lines before it. What is odd or beyond us is named as a fault, and whoever asks must not trust the rest.
-Grammar: POSIX.1-2017, Shell Command Language, and what bash adds.
+shells run the lines before it. What is odd or beyond us is named as a fault; then there may be more in the text than
+in the script. Grammar: POSIX.1-2017, Shell Command Language, and what bash adds.
 """
 
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from skales.security.shell_quotes import decode_ansi_c, find_backtick_end, unescape_backtick
+from skales.security.invisible import strip_invisible
 from skales.security.shell_tree import Command, Function, Group, HereDocument, Pipeline, Redirect, Script, Stage, Word
+from skales.security.shell_words import WordReader
 
-# Nobody nests deeper by hand; the reader's own stack must hold.
-_MAX_DEPTH = 24
+# Linux takes at most 128 KiB as one argument (MAX_ARG_STRLEN), so longer texts cannot be run anyway.
+_MAX_TEXT = 131_072
 
-_META = frozenset(" \t\n\r;&|<>()")
-_BARE = re.compile(r"(?:[A-Za-z]+|[{}!]|\[\[)(?=[ \t\n\r;&|<>()]|\Z)")
+_KEYWORD = re.compile(r"(?:[a-z]+|[{}!])(?=[ \t\n\r;&|<>()]|\Z)")
 _FILE_NUMBER = re.compile(r"(?:[0-9]+|\{[A-Za-z_]\w*\})(?=[<>])")
 _REDIRECT = re.compile(r"<<<|<<-?|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED = re.compile(r"[!#]?(?:[A-Za-z_]\w*|[0-9]+|[@*#?$!-])")
-_PATTERN = re.compile(r"[*?\[]|\{.*(?:,|\.\.).*\}", re.DOTALL)
-_PLAIN = re.compile(r"[^ \t\n\r;&|<>()'\"\\$`]+")
-_PLAIN_IN_DOUBLE = re.compile(r"[^\"\\$`]+")
+_COMPARISON = re.compile(r"[<>]+(?!\()")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
+_NO_ARGUMENTS = re.compile(r"\([ \t]*\)")
+_CASE_SIGN = re.compile(r";;&?|;&")
+_TIME_OPTION = re.compile(r"-p(?=[ \t])")
 
-# Keyword → what ends it. Keywords in between (`then`, `do` …) only begin the next command.
-_CLOSERS = {"{": "}", "if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}
+# Keyword → what ends its commands. Those in between (`then`, `do` …) only begin the next command.
+_CLOSERS = {"{": "}", "if": "fi", "while": "done", "until": "done"}
 _BETWEEN = frozenset({"then", "elif", "else", "do"})
 _PREFIXES = frozenset({"!", "time", "coproc"})
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The script and what was odd about it; with faults, there may be more in the text than in the script."""
+    """The script and, in words, what in the text was not understood."""
 
     script: Script
     faults: tuple[str, ...]
@@ -42,83 +41,72 @@ class Scan:
 
 def scan_command(text: str) -> Scan:
     """Read a whole command line or script. Never raises."""
-    reader = _Reader(text, 0, [])
-    script = reader.read_all()
-    return Scan(script, tuple(dict.fromkeys(reader.faults)))
+    faults: list[str] = []
+    if len(text) > _MAX_TEXT:
+        return Scan(Script(), ("a command too long to run",))
+    if strip_invisible(text)[1] or any(char.isspace() and char not in " \t\n\r" for char in text):
+        faults.append("characters that cannot be seen")
+    reader = _CommandReader(text, 0, faults)
+    script = reader.read_script(frozenset())
+    if reader.documents:
+        faults.append("a here-document without lines")
+    return Scan(script, tuple(dict.fromkeys(faults)))
 
 
-class _Reader:
-    """A cursor in a text; faults are shared with the readers of texts inside it."""
-
+class _CommandReader(WordReader):
     def __init__(self, text: str, depth: int, faults: list[str]) -> None:
-        self.text = text
-        self.at = 0
-        self.depth = depth
-        self.faults = faults
-        self.documents: list[HereDocument] = []
-        self.functions: list[Function] = []
-        # Inside arithmetic `<<` shifts; as a here-document it would swallow the lines below.
-        self.arithmetic = 0
+        super().__init__(text, depth, faults)
+        self._functions: list[Function] = []
 
-    def read_all(self) -> Script:
-        script = self._read_script(frozenset())
-        if self.documents:
-            self._fault("a here-document without lines")
-        return script
+    def reader_inside(self, text: str) -> "_CommandReader":
+        return _CommandReader(text, self.depth, self.faults)
 
-    def read_document(self) -> Word:
-        """The text as lines of a here-document, where quotes mean nothing."""
-        return self._finish_word(*self._read_double(ends=False))
-
-    # --- scripts, pipelines, stages ---------------------------------------------------------------------------------
-
-    def _read_script(self, stop: AbstractSet[str]) -> Script:
-        """Pipelines up to, not including, one of the keywords or signs in `stop`, or the end of the text."""
-        outer, self.functions = self.functions, []
+    def read_script(self, stop: AbstractSet[str]) -> Script:
+        outer, self._functions = self._functions, []
         pipelines: list[Pipeline] = []
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            self._fault("nesting too deep to read")
-            self.at = len(self.text)
-        while self._skip_separators(stop):
-            before = self.at
+        self.deepen()
+        is_arithmetic = stop == {")"} and self.looking_at("(")
+        if is_arithmetic:
+            self.fault("arithmetic")
+        self.arithmetic += is_arithmetic
+        while self._skip_to_command(stop):
             pipeline = self._read_pipeline()
             if pipeline.stages:
                 pipelines.append(pipeline)
-            if self.at == before:
-                self._fault(f"an unexpected {self.text[self.at]!r}")
-                self.at += 1
+        self.arithmetic -= is_arithmetic
         self.depth -= 1
-        inner, self.functions = self.functions, outer
+        inner, self._functions = self._functions, outer
         return Script(tuple(pipelines), tuple(inner))
 
-    def _skip_separators(self, stop: AbstractSet[str]) -> bool:
-        """Go to the next command; False at a stop or at the end."""
-        while True:
-            self._skip_blanks()
-            if self.at >= len(self.text):
+    def _skip_to_command(self, stop: AbstractSet[str]) -> bool:
+        """Go to where the next command begins; False at a stop or at the end."""
+        while self.skip_lines():
+            if self._at_stop(stop):
                 return False
-            if self._looking_at(";;") or self._looking_at(";&"):
-                if ";;" in stop:
-                    return False
-                self._fault("a case sign outside case")
+            keyword = self._keyword()
+            if self.char() in ";&)" and not self.looking_at("&>"):
                 self.at += 1
-            elif self._char() == ")":
-                if ")" in stop:
-                    return False
-                self._fault("an unexpected ')'")
-                self.at += 1
-            elif self._char() in ";&" and not self._looking_at("&>"):
-                self.at += 1
-            elif self._char() == "\n":
-                self._end_line()
+            elif keyword in _BETWEEN:
+                self.at += len(keyword)
             else:
-                bare = self._bare()
-                if bare in stop:
-                    return False
-                if bare not in _BETWEEN:
-                    return True
-                self.at += len(bare)
+                return True
+        return False
+
+    def _at_stop(self, stop: AbstractSet[str]) -> bool:
+        """Whether a stop is here. A closing sign that closes nothing is a fault."""
+        if self._keyword() in stop or (self.char() == ")" and ")" in stop):
+            return True
+        case_sign = _CASE_SIGN.match(self.text, self.at)
+        if case_sign and ";;" in stop:
+            return True
+        if case_sign or self.char() == ")" or self._keyword() in ("}", "fi", "done", "esac"):
+            self.fault("a sign that closes nothing")
+        return False
+
+    def _keyword(self) -> str:
+        """The keyword a command may begin with, if one stands here."""
+        match = _KEYWORD.match(self.text, self.at)
+        return match[0] if match else ""
 
     def _read_pipeline(self) -> Pipeline:
         stages: list[Stage] = []
@@ -127,139 +115,140 @@ class _Reader:
             stage = self._read_stage()
             if stage is not None:
                 stages.append(stage)
-            self._skip_blanks()
-            if self._char() != "|" or self._looking_at("||"):
+            self.skip_blanks()
+            if self.char() != "|" or self.looking_at("||"):
                 break
-            self.at += 2 if self._looking_at("|&") else 1
-            self._skip_lines()
-        background = self._char() == "&" and not self._looking_at("&&")
-        self.at += 2 if self._looking_at("&&") or self._looking_at("||") else 0
+            self.at += 2 if self.looking_at("|&") else 1
+            self.skip_lines()
+        background = self.char() == "&" and not self.looking_at("&&")
+        self.at += 2 if self.looking_at("&&") or self.looking_at("||") else 0
         return Pipeline(tuple(stages), background)
 
     def _skip_prefixes(self) -> None:
         """`!` and `time` change nothing for a judge."""
-        self._skip_blanks()
-        while (bare := self._bare()) in _PREFIXES:
-            if bare == "coproc":
-                self._fault("coproc")
-            self.at += len(bare)
-            self._skip_blanks()
-            if bare == "time" and re.compile(r"-p(?=\s)").match(self.text, self.at):
-                self.at += 2
-                self._skip_blanks()
+        while (keyword := self._keyword()) in _PREFIXES:
+            if keyword == "coproc":
+                self.fault("coproc")
+            self.at += len(keyword)
+            self.skip_blanks()
+            if keyword == "time" and self.take(_TIME_OPTION):
+                self.skip_blanks()
 
     def _read_stage(self) -> Stage | None:
-        bare = self._bare()
-        if self._char() == "(":
+        keyword = self._keyword()
+        if self.char() == "(":
             return self._read_group(1, ")")
-        match bare:
+        match keyword:
             case "{" | "if" | "while" | "until":
-                return self._read_group(len(bare), _CLOSERS[bare])
+                return self._read_group(len(keyword), _CLOSERS[keyword])
             case "for" | "select":
-                return self._read_loop(len(bare))
+                return self._read_loop(len(keyword))
             case "case":
                 return self._read_case()
             case "function":
-                self.at += len(bare)
-                self._skip_blanks()
-                return self._read_function(self._read_word().text)
-            case "[[":
-                return self._read_condition()
+                self.at += len(keyword)
+                self.skip_blanks()
+                self._read_function(self.read_word().text)
+                return None
             case _:
                 return self._read_simple()
 
     def _read_group(self, opener: int, closer: str, words: tuple[Word, ...] = ()) -> Group:
-        is_arithmetic = self._looking_at("((")
-        if is_arithmetic:
-            self._fault("arithmetic")
-        self.arithmetic += is_arithmetic
         self.at += opener
-        script = self._read_script({closer})
-        self.arithmetic -= is_arithmetic
-        self._expect(closer)
+        script = self.read_script({closer})
+        self.expect(closer)
         return Group(script, words, tuple(self._read_redirects()))
 
     def _read_loop(self, keyword: int) -> Group:
         self.at += keyword
-        self._skip_blanks()
-        if self._char() == "(":
-            self._read_group(1, ")")
-            return self._read_group(0, "done")
-        words = [self._read_word()]
-        self._skip_lines()
-        if self._bare() == "in":
-            self.at += 2
-            words += self._read_words()
+        self.skip_blanks()
+        if self.char() == "(":
+            head = self._read_group(1, ")")
+            body = self._read_group(0, "done")
+            return Group(Script((Pipeline((head,)), Pipeline((body,)))), (), body.redirects)
+        words = [self.read_word()]
+        self.skip_lines()
+        if self._keyword() == "in":
+            self.at += len("in")
+            words += self.read_words()
         return self._read_group(0, "done", tuple(words))
 
     def _read_case(self) -> Group:
         self.at += len("case")
-        self._skip_blanks()
-        words = [self._read_word()]
-        self._skip_lines()
-        self._expect("in")
-        pipelines: list[Pipeline] = []
-        while self._skip_lines() and self._bare() != "esac":
-            self.at += self._char() == "("
-            patterns = self._read_words(also="|")
-            words += patterns
-            if self._char() != ")":
-                self._fault("case without a pattern")
+        self.skip_blanks()
+        words = [self.read_word()]
+        self.skip_lines()
+        self.expect("in")
+        clauses: list[Script] = []
+        while self.skip_lines() and self._keyword() != "esac":
+            self.at += self.char() == "("
+            words += self.read_words(also="|")
+            if self.char() != ")":
                 break
             self.at += 1
-            pipelines += self._read_clause()
-        self._expect("esac")
-        return Group(Script(tuple(pipelines)), tuple(words), tuple(self._read_redirects()))
+            clauses.append(self.read_script({";;", "esac"}))
+            self.take(_CASE_SIGN)
+        self.expect("esac")
+        script = Script(
+            tuple(pipeline for clause in clauses for pipeline in clause.pipelines),
+            tuple(function for clause in clauses for function in clause.functions),
+        )
+        return Group(script, tuple(words), tuple(self._read_redirects()))
 
-    def _read_clause(self) -> tuple[Pipeline, ...]:
-        script = self._read_script({";;", "esac"})
-        sign = re.compile(r";;&?|;&").match(self.text, self.at)
-        self.at = sign.end() if sign else self.at
-        return (*script.pipelines, *(Pipeline((function.body,)) for function in script.functions))
-
-    def _read_function(self, name: str) -> Group | None:
+    def _read_function(self, name: str) -> None:
         """The body after a function's name; it is no stage of the pipeline, since it does not run yet."""
-        parentheses = re.compile(r"[ \t]*\([ \t]*\)").match(self.text, self.at)
-        self.at = parentheses.end() if parentheses else self.at
-        self._skip_lines()
+        self.deepen()
+        self.skip_blanks()
+        self.take(_NO_ARGUMENTS)
+        self.skip_lines()
         body = self._read_stage()
+        self.depth -= 1
         if body is None:
-            self._fault("a function without a body")
+            self.fault("a function without a body")
         else:
-            self.functions.append(Function(name, body))
-        return None
+            self._functions.append(Function(name, body))
 
-    def _read_condition(self) -> Command:
-        """`[[ … ]]`: signs in it compare, they do not redirect."""
-        words: list[Word] = []
-        while self._skip_lines() and (not words or words[-1].text != "]]"):
-            if self._char() in _META:
-                self.at += 1
-            else:
-                words.append(self._read_word())
-        if not words or words[-1].text != "]]":
-            self._fault("an unfinished [[")
-        return Command(tuple(words), (), tuple(self._read_redirects()))
-
-    # --- simple commands --------------------------------------------------------------------------------------------
-
-    def _read_simple(self) -> Stage | None:
+    def _read_simple(self) -> Command | None:
         words: list[Word] = []
         assignments: list[Word] = []
-        redirects: list[Redirect] = []
-        while True:
-            redirects += self._read_redirects()
-            char = self._char()
-            if char == "(":
-                if len(words) == 1 and re.compile(r"\([ \t]*\)").match(self.text, self.at):
-                    return self._read_function(words[0].text)
-                self._fault("an unexpected '('")
-            if char in _META and not (char in ("<", ">") and not self.arithmetic):
-                break
-            if char in ("<", ">") and not self.text.startswith("(", self.at + 1):
-                break
+        redirects = self._read_redirects()
+        while self.at_word():
             is_assignment = not words and _ASSIGNMENT.match(self.text, self.at) is not None
-            (assignments if is_assignment else words).append(self._read_word())
-        if not (words or assignments or redirects):
-            return None
-        return Command(tuple(words), tuple(assignments), tuple(redirects))
+            (assignments if is_assignment else words).append(self.read_word())
+            redirects += self._read_redirects()
+        if self.char() == "(":
+            if len(words) == 1 and _NO_ARGUMENTS.match(self.text, self.at):
+                self._read_function(words[0].text)
+                return None
+            self.fault("an unexpected parenthesis")
+        return (
+            Command(tuple(words), tuple(assignments), tuple(redirects)) if words or assignments or redirects else None
+        )
+
+    def _read_redirects(self) -> list[Redirect]:
+        redirects: list[Redirect] = []
+        self.skip_blanks()
+        while True:
+            if self.arithmetic:
+                self.take(_COMPARISON)
+            self.take(_FILE_NUMBER)
+            operator = None if self.arithmetic else self.take(_REDIRECT)
+            if operator is None:
+                return redirects
+            self.skip_blanks()
+            redirects.append(self._read_target(operator[0]))
+            self.skip_blanks()
+
+    def _read_target(self, operator: str) -> Redirect:
+        start = self.at
+        target = self.read_word()
+        if self.at == start:
+            self.fault("a redirect to nothing")
+        if operator not in ("<<", "<<-"):
+            return Redirect(operator, target)
+        raw = self.text[start : self.at]
+        if not target.known or "$" in raw:
+            self.fault("a here-document with an odd end")
+        document = HereDocument(target.text, not re.search(r"[\\'\"]", raw), operator == "<<-")
+        self.documents.append(document)
+        return Redirect(operator, Word(""), document)

@@ -61,7 +61,15 @@ class DevKitFrames:
                 return ({"type": "approval_request", **approval_json(approval), "kind": kind},)
             case TurnEnded():
                 return self._end(event)
-            case TurnStarted() | TextDelta() | ReasoningDelta() | ApprovalResolved() | Notice() | Progress() | MessageQueued():
+            case (
+                TurnStarted()
+                | TextDelta()
+                | ReasoningDelta()
+                | ApprovalResolved()
+                | Notice()
+                | Progress()
+                | MessageQueued()
+            ):
                 return ()
             case _:
                 assert_never(event)
@@ -82,4 +90,6 @@ class DevKitFrames:
 
 def encode_frame(frame: JsonObject) -> bytes:
     """One `data: ` line and a blank line."""
-    return f"data: {json.dumps(frame, ensure_ascii=False, separators=(',', ':'))}\n\n".encode("utf-8", "backslashreplace")
+    return f"data: {json.dumps(frame, ensure_ascii=False, separators=(',', ':'))}\n\n".encode(
+        "utf-8", "backslashreplace"
+    )

@@ -67,6 +67,10 @@ def _origin_of(scope: Scope) -> RequestOrigin:
 
 async def _refuse(send: Send, status: int, reason: str) -> None:
     body = b'{"error":"%s"}' % reason.replace('"', "'").encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

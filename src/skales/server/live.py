@@ -246,5 +246,3 @@ def describe_progress(progress: Progress) -> JsonValue:
         done, total = str(progress.done), str(progress.total)
     words = f"{done} of {total}" if progress.total else done
     return {"label": progress.label, "done": progress.done, "total": progress.total, "words": words}
-
-

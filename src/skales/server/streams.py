@@ -18,7 +18,9 @@ def event_stream(frames: AsyncGenerator[bytes, None]) -> StreamingResponse:
     )
 
 
-async def with_keep_alive(frames: AsyncGenerator[bytes, None], *, every_s: float = KEEP_ALIVE_S) -> AsyncIterator[bytes]:
+async def with_keep_alive(
+    frames: AsyncGenerator[bytes, None], *, every_s: float = KEEP_ALIVE_S
+) -> AsyncIterator[bytes]:
     """Pass frames on; send a comment after each silence of `every_s` seconds."""
     async with anyio.create_task_group() as tasks:
         send, receive = anyio.create_memory_object_stream[bytes](max_buffer_size=16)

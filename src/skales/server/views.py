@@ -130,7 +130,7 @@ class AnswerEntry:
     template: ClassVar[str] = "chat/answer.html"
     id: str
     html: Markup
-    has_text: bool
+    has_footer: bool
     reasoning: str
     when: Moment
     facts: tuple[str, ...] = ()
@@ -452,10 +452,11 @@ class ProviderCard:
 
 @dataclass(frozen=True, slots=True)
 class ProviderList:
-    """All of them, the active one first."""
+    """Those that are set up, the active one first, and the others."""
 
     template: ClassVar[str] = "settings/providers.html"
-    cards: tuple[ProviderCard, ...]
+    chosen: tuple[ProviderCard, ...]
+    others: tuple[ProviderCard, ...]
 
 
 @dataclass(frozen=True, slots=True)

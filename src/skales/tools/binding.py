@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from skales.core.errors import ToolRefusedError
+from skales.core.errors import ToolError, ToolRefusedError
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import Outcome
 from skales.security.paths import PathPolicy, decide_path, resolve_path
@@ -45,8 +45,12 @@ def _bind_one(value: JsonValue, wanted: object, policy: PathPolicy) -> object:
 
 
 def allowed_path(text: str, policy: PathPolicy, *, follow_last: bool = True) -> Path:
-    """The real path a text means, when the rules let a tool use it. Raises ToolRefusedError or InputError."""
-    path = resolve_path(text, policy, follow_last=follow_last)
+    """The real path a text means, when the rules let a tool use it. Raises ToolError or InputError."""
+    try:
+        path = resolve_path(text, policy, follow_last=follow_last)
+    except OSError as error:
+        # A folder on the way can vanish while its links are followed.
+        raise ToolError(f"The path {text!r} cannot be followed: {error.strerror}", hint="Try again") from error
     verdict = decide_path(path, policy)
     if verdict.outcome is Outcome.DENY:
         raise ToolRefusedError(verdict.reason)

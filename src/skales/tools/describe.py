@@ -6,10 +6,9 @@ short, and shows every character that could hide what it says.
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from skales.core.json import JsonObject, JsonValue, as_object
-from skales.core.tool import ToolSpec
+from skales.core.tool import ToolSpec, property_formats
 
 _LIMIT = 200
 _VALUE_LIMIT = 90
@@ -22,12 +21,13 @@ _STEP = 1024
 def describe_call(spec: ToolSpec, action: str, arguments: JsonObject) -> str:
     """The action with its arguments filled in, at most 200 characters; without an action, the tool's name."""
     properties = as_object(spec.parameters.get("properties"))
+    paths = {name for name, form in property_formats(spec).items() if form == "path"}
 
     def fill(place: re.Match[str]) -> str:
         value = arguments.get(place[1], as_object(properties.get(place[1])).get("default"))
         if place[2]:
             return render_size(len(str(value or "").encode(errors="replace")))
-        return _shown(value, is_path=as_object(properties.get(place[1])).get("format") == "path")
+        return _shown(value, is_path=place[1] in paths)
 
     def fill_optional(part: re.Match[str]) -> str:
         given = all(arguments.get(place[1]) not in (None, "", False) for place in _PLACE.finditer(part[1]))
@@ -76,10 +76,7 @@ def _shown(value: JsonValue, *, is_path: bool) -> str:
 
 
 def _shown_list(values: Sequence[JsonValue], *, is_path: bool) -> str:
-    shown = [
-        PurePath(text).name or text if is_path and len(values) > 1 else text
-        for text in (_shown(value, is_path=is_path) for value in values[:_LIST_LIMIT])
-    ]
+    shown = [_shown(value, is_path=is_path) for value in values[:_LIST_LIMIT]]
     more = len(values) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 

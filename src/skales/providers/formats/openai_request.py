@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
 from skales.core.message import ImagePart, Message, Role, TextPart
@@ -78,6 +79,8 @@ def _build_messages(messages: Sequence[Message], *, reasoning_back: bool) -> lis
             case Role.TOOL:
                 built.append(_build_result(message))
                 pictures.extend(_build_pictures(message))
+            case _:
+                assert_never(message.role)
     if pictures:
         built.append({"role": "user", "content": pictures})
     return built
@@ -112,6 +115,8 @@ def _build_part(part: TextPart | ImagePart) -> JsonObject:
             return {"type": "text", "text": text}
         case ImagePart(media_type, data_base64):
             return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data_base64}"}}
+        case _:
+            assert_never(part)
 
 
 def _build_answer(message: Message, *, with_reasoning: bool) -> JsonObject:
@@ -205,5 +210,7 @@ def _is_strict(schema: JsonValue) -> bool:
         if not is_closed or set(properties) != set(map(str, as_list(node.get("required")))):
             return False
         return all(_is_strict(inner) for inner in properties.values())
-    inner_schemas = [node.get("items"), *as_list(node.get("anyOf")), *as_object(node.get("$defs")).values()]
-    return all(_is_strict(inner) for inner in inner_schemas)
+    inner_schemas = [*as_list(node.get("anyOf")), *as_object(node.get("$defs")).values()]
+    if "items" in node:
+        inner_schemas.append(node["items"])
+    return bool(node) and all(_is_strict(inner) for inner in inner_schemas)

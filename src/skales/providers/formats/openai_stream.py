@@ -94,9 +94,9 @@ class OpenAIReader:
             yield from self._read_whole(stray)
         elif stray and self._reason is None:
             self._raise_stray_error(stray)
+        yield from self.flush()
         if self._reason is None and not self.is_done:
             raise cut_fault(self._context.peer)
-        yield from self.flush()
         calls = self._finish_calls()
         yield from (CallReady(call) for call in calls)
         if self._usage is not None:

@@ -13,55 +13,71 @@ from skales.providers.weak.words import stems
 
 REPLY = "reply"
 
-# What llama.cpp's grammar understands; formats, defaults and descriptions would only cost it.
+# What grammars understand; formats, defaults and descriptions would only cost the endpoint.
 _KEPT = ("type", "enum", "items", "minimum", "maximum", "minItems", "maxItems", "properties", "required")
 
 
-def build_choice_schema(tools: Sequence[ToolSpec], mentions: Mentions, *, reply: bool, runs: Sequence[str] = ()) -> JsonObject:
-    """Any of the tools' calls, and `{"tool": "reply", "text": …}` when `reply` is on."""
-    choices: list[JsonValue] = [_call_schema(tool, mentions, runs) for tool in tools]
-    if reply:
-        text: JsonObject = {"tool": {"const": REPLY}, "text": {"type": "string"}}
-        choices.append(_closed(text, ("tool", "text")))
-    return {"anyOf": choices}
+def build_choice_schema(tools: Sequence[ToolSpec], mentions: Mentions) -> JsonObject:
+    """Any of the tools' calls, or `{"tool": "reply", "text": …}`."""
+    calls = [_closed({"tool": {"const": tool.name}, "arguments": _arguments_schema(tool, mentions)}) for tool in tools]
+    return {"anyOf": [*calls, _closed({"tool": {"const": REPLY}, "text": {"type": "string"}})]}
 
 
-def _call_schema(tool: ToolSpec, mentions: Mentions, runs: Sequence[str]) -> JsonObject:
-    return _closed({"tool": {"const": tool.name}, "arguments": _arguments_schema(tool, mentions, runs)}, ("tool", "arguments"))
+def _arguments_schema(tool: ToolSpec, mentions: Mentions) -> JsonObject:
+    properties = {name: as_object(schema) for name, schema in as_object(tool.parameters.get("properties")).items()}
+    required = {as_text(name) for name in as_list(tool.parameters.get("required"))}
+    shown = tool.example.arguments if tool.example else {}
+    spare = _spare_mentions([properties[name] for name in required if name in properties], mentions)
+    spoken = frozenset(stems(mentions.words))
+    wanted = {
+        name: _shape(schema, mentions, spoken)
+        for name, schema in properties.items()
+        if name in required or _is_wanted(name, schema, shown=name in shown, spare=spare, spoken=spoken)
+    }
+    binding = [name for name in wanted if name in required or _kind(properties[name]) in spare]
+    return _closed(wanted, binding)
 
 
-def _arguments_schema(tool: ToolSpec, mentions: Mentions, runs: Sequence[str]) -> JsonObject:
-    properties = as_object(tool.parameters.get("properties"))
-    required = [as_text(name) for name in as_list(tool.parameters.get("required"))]
-    wanted = [name for name in properties if name in required or _is_wanted(tool, name, required, mentions)]
-    shapes = {name: _shape(as_object(properties[name]), mentions, runs) for name in wanted}
-    return _closed(shapes, [name for name in wanted if name in required or _is_named(properties[name], mentions)])
+def _spare_mentions(required: Sequence[JsonObject], mentions: Mentions) -> Mapping[str, bool]:
+    """For each kind of thing a message can name: whether it names more than the required arguments take."""
+    kinds = [_kind(schema) for schema in required]
+    found = {"path": mentions.paths, "uri": mentions.urls, "integer": mentions.numbers, "number": mentions.numbers}
+    return {kind: len(named) > kinds.count(kind) for kind, named in found.items()}
 
 
-def _is_wanted(tool: ToolSpec, name: str, required: Sequence[str], mentions: Mentions) -> bool:
-    schema = as_object(as_object(tool.parameters["properties"]).get(name))
+def _is_wanted(
+    name: str, schema: JsonObject, *, shown: bool, spare: Mapping[str, bool], spoken: frozenset[str]
+) -> bool:
+    """Whether an optional argument is worth offering."""
+    kind = _kind(schema)
+    if kind in spare:
+        return spare[kind]
+    named = any(spoken.intersection(stems(value)) for value in _choices(schema))
+    return shown or named or spoken.issuperset(stems(name.replace("_", " ")) or [""])
+
+
+def _shape(schema: JsonObject, mentions: Mentions, spoken: frozenset[str]) -> JsonObject:
+    """The argument's schema without ornaments, narrowed to what the message names."""
+    kept = {key: schema[key] for key in _KEPT if key in schema}
+    if isinstance(kept.get("items"), Mapping):
+        return {**kept, "items": _shape(as_object(kept["items"]), mentions, spoken)}
+    if choices := _choices(schema):
+        return {"enum": [value for value in choices if spoken.intersection(stems(value))] or list(choices)}
     match _kind(schema):
-        case "path":
-            return len(mentions.paths) > _count(tool, required, "path")
-        case "uri":
-            return len(mentions.urls) > _count(tool, required, "uri")
-        case "integer" | "number":
-            return bool(mentions.numbers)
+        case "path" if mentions.paths:
+            return {"enum": list(mentions.paths)}
+        case "uri" if mentions.urls:
+            return {"enum": list(mentions.urls)}
+        case "integer" | "number" if mentions.numbers:
+            return {"enum": [float(number) if "." in number else int(number) for number in mentions.numbers]}
+        case "string" if mentions.runs:
+            return {"enum": list(mentions.runs)}
         case _:
-            spoken = set(stems(mentions.words))
-            values = [value for value in as_list(schema.get("enum")) if isinstance(value, str)]
-            named = any(set(stems(value)) & spoken for value in values)
-            shown = tool.example is not None and name in tool.example.arguments
-            return named or shown or set(stems(name.replace("_", " "))) <= spoken
+            return kept
 
 
-def _is_named(schema: JsonValue, mentions: Mentions) -> bool:
-    return _kind(as_object(schema)) in {"path", "uri"}
-
-
-def _count(tool: ToolSpec, names: Sequence[str], kind: str) -> int:
-    properties = as_object(tool.parameters.get("properties"))
-    return sum(_kind(as_object(properties.get(name))) == kind for name in names)
+def _choices(schema: JsonObject) -> Sequence[str]:
+    return [value for value in as_list(schema.get("enum")) if isinstance(value, str)]
 
 
 def _kind(schema: JsonObject) -> str:
@@ -70,26 +86,10 @@ def _kind(schema: JsonObject) -> str:
     return as_text(inner.get("format")) or as_text(inner.get("type"))
 
 
-def _shape(schema: JsonObject, mentions: Mentions, runs: Sequence[str]) -> JsonObject:
-    kept = {key: schema[key] for key in _KEPT if key in schema}
-    if isinstance(kept.get("items"), Mapping):
-        return {**kept, "items": _shape(as_object(kept["items"]), mentions, runs)}
-    named = {"path": mentions.paths, "uri": mentions.urls}.get(_kind(schema), ())
-    if named and "enum" not in kept:
-        return {"enum": list(named)}
-    if mentions.numbers and _kind(schema) in {"integer", "number"}:
-        return {"enum": [float(number) if "." in number else int(number) for number in mentions.numbers]}
-    spoken = set(stems(mentions.words))
-    values = [value for value in as_list(kept.get("enum")) if isinstance(value, str) and set(stems(value)) & spoken]
-    if values:
-        return {"enum": values}
-    return {"enum": list(runs)} if runs and kept == {"type": "string"} else kept
-
-
-def _closed(properties: Mapping[str, JsonValue], required: Sequence[str]) -> JsonObject:
+def _closed(properties: Mapping[str, JsonValue], required: Sequence[str] | None = None) -> JsonObject:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(required),
+        "required": list(properties if required is None else required),
         "additionalProperties": False,
     }

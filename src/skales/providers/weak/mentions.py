@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skales.providers.weak.words import word_set
+
 _URL = re.compile(r"\bhttps?://[^\s<>\"'`»”)\]]+", re.IGNORECASE)
 # Top-level domains that are no file extensions, so that `notes.md` and `run.sh` stay files.
 _DOMAIN = re.compile(
@@ -34,28 +36,34 @@ _FOLDER = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(
-    r"\b(?:(?:this|current|working)\s+(?:folder|directory)|workspace(?:\s+folder)?|(?:root|top)\s+folder)\b", re.IGNORECASE
+    r"\b(?:(?:this|current|working)\s+(?:folder|directory)|workspace(?:\s+folder)?|(?:root|top)\s+folder)\b",
+    re.IGNORECASE,
 )
 _HOME = re.compile(r"\bhome\s+(?:folder|directory)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 _NO_FILE = frozenset({"e.g", "i.e", "and/or", "either/or", "he/she", "she/he", "his/her", "n/a", "w/o", "a.m", "p.m"})
-_NO_FOLDER = frozenset(
-    "a an and are as at by called current do does for from have has here home in into is it its my named new of on or "
-    "our right root same so that the their there these this those to top under what where which whole with working "
-    "workspace your".split()
+_NO_FOLDER = word_set(
+    "a an and are as at by called current do does for from have has here home in into is it its my named new "
+    "of on or our right root same so that the their there these this those to top under what where which whole "
+    "with working workspace your"
 )
 _EDGE = ".,;:!?)("
 
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What was found, each in order of appearance. `words` is the message without it."""
+    """What was found, each in order of appearance.
+
+    `words` is the message with blanks in its place. `runs` are what free text may be copied from, empty when the model
+    may write its own; see `spans`.
+    """
 
     paths: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     words: str = ""
+    runs: tuple[str, ...] = ()
 
 
 def find_mentions(text: str) -> Mentions:

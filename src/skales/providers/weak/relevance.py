@@ -80,7 +80,7 @@ def _weights(tool: ToolSpec) -> Mapping[str, float]:
     note(stems(tool.name.replace("_", " ")), _NAME)
     if tool.example:
         note(stems(tool.example.request), _EXAMPLE)
-    note(stems(tool.description), _DESCRIPTION)
+    note(stems(tool.description.split(". ", 1)[0]), _DESCRIPTION)  # what follows are conditions
     for name, schema in as_object(tool.parameters.get("properties")).items():
         values = [value for value in as_list(as_object(schema).get("enum")) if isinstance(value, str)]
         note(stems(" ".join([name, *values]).replace("_", " ")), _ARGUMENT)

@@ -7,16 +7,18 @@ before a joining word. Quoted words, when there are any, are the only runs.
 import re
 
 from skales.providers.weak.mentions import Mentions
+from skales.providers.weak.words import word_set
 
 _MAX_RUNS = 80
 _MAX_WORDS = 40
 _WORD = re.compile(r"\S+")
-_NO_START = frozenset(
-    "a about an and as at be called for from in into is it of on or please that the these this those titled to with".split()
+_NO_START = word_set(
+    "a about an and as at be called for from in into is it of on or please that the these this those titled to with"
 )
-_NO_END = frozenset("a about an and as at called for from in into my of on or our that the their to with your".split())
-# A phrase can end before these: "TODO | in the sources", "hello world | to hello.txt".
-_JOINING = frozenset("about and as at by for from in inside into on onto or to under using with within occur".split())
+_NO_END = word_set(
+    "a about an and as at called for from in into my of on or our that the their to with your"
+)  # A phrase can end before these: "TODO | in the sources", "hello world | to hello.txt".
+_JOINING = word_set("about and as at by for from in inside into on onto or to under using with within occur")
 _PUNCTUATION = ".,;:!?"
 
 

@@ -7,12 +7,18 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as one string."""
+    return frozenset(text.split())
+
+
 _WORD = re.compile(r"[^\W_]+")
-_STOP = frozenset(
-    "a about all am an and any are as at be been but by can could did do does for from get give had has have he her his "
-    "how i if in into is it its just know let like me my need no not now of on or our out over please she should so some "
-    "tell than thanks that the their them then there these they this to up us use used want was we were what when "
-    "where which who why will with would you your".split()
+_STOP = word_set(
+    "a about all am an and any are as at be been but by can could did do does for from get give had has have "
+    "he her his how i if in into is it its just know let like me my need no not now of on or our out over "
+    "please she should so some tell than thanks that the their them then there these they this to up us use "
+    "used want was we were what when where which who why will with would you your"
 )
 # A person's word → words tools are described with. Only everyday verbs and nouns; a tool's own example does the rest.
 _SYNONYMS: Mapping[str, str] = {
@@ -63,8 +69,8 @@ _SYNONYMS: Mapping[str, str] = {
 }
 # Of so many requests that alone they point to no tool.
 _VAGUE = (
-    "add change check create data edit find get good help list look make name new open put read run save say send set show "
-    "start text update view work write"
+    "add change check create data edit find get good help list look make name new open put read run save say "
+    "send set show start text update view work write"
 )
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Body
+from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales.app.wiring import App
 from skales.core.ids import SessionId
-from skales.core.json import JsonObject
 from skales.server.access import AppDep, DevKitToken
+from skales.server.bodies import JsonBody
 from skales.server.errors import HttpError
 from skales.server.frames import DevKitFrames
 from skales.server.streams import event_stream
@@ -22,7 +21,7 @@ _TITLE = "CLI Session"
 
 
 @router.post("/chat")
-async def chat(app: AppDep, body: Annotated[JsonObject, Body()]) -> StreamingResponse:
+async def chat(app: AppDep, body: JsonBody) -> StreamingResponse:
     """Run a message; the turn goes on when the client leaves."""
     message, session_id = body.get("message"), body.get("sessionId")
     if not isinstance(message, str) or not message.strip():

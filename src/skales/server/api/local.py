@@ -2,18 +2,17 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Body
+from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales import __version__
 from skales.app.wiring import App
 from skales.core.event_json import event_to_json
 from skales.core.ids import SessionId
-from skales.core.json import JsonObject
 from skales.server.access import AppDep, KnownCaller
+from skales.server.bodies import Answer, JsonBody
 from skales.server.errors import HttpError
 from skales.server.frames import encode_frame
 from skales.server.streams import event_stream
@@ -23,20 +22,20 @@ open_router = APIRouter(prefix="/api")
 
 
 @open_router.get("/health")
-def read_health() -> JsonObject:
+def read_health() -> Answer:
     """Whether the server answers, and which program it is."""
     return {"status": "ok", "app": "skales-python", "version": __version__}
 
 
 @router.post("/sessions")
-async def create_session(app: AppDep) -> JsonObject:
+async def create_session(app: AppDep) -> Answer:
     """A new, empty conversation."""
     session = await anyio.to_thread.run_sync(app.sessions.create)
     return {"id": session.id}
 
 
 @router.post("/sessions/{session_id}/messages")
-async def send_message(app: AppDep, session_id: str, body: Annotated[JsonObject, Body()]) -> JsonObject:
+async def send_message(app: AppDep, session_id: str, body: JsonBody) -> Answer:
     """Start a turn, or queue the message behind the running one."""
     message = body.get("message")
     if not isinstance(message, str):
@@ -46,14 +45,14 @@ async def send_message(app: AppDep, session_id: str, body: Annotated[JsonObject,
 
 
 @router.post("/sessions/{session_id}/resume")
-async def resume_turn(app: AppDep, session_id: str) -> JsonObject:
+async def resume_turn(app: AppDep, session_id: str) -> Answer:
     """Go on after a stop, a cut answer or a restart."""
     ticket = await app.turns.resume(SessionId(session_id), surface="cli")
     return {"sessionId": session_id, "queued": ticket.queued, "after": ticket.after}
 
 
 @router.post("/sessions/{session_id}/stop")
-async def stop_turn(app: AppDep, session_id: str) -> JsonObject:
+async def stop_turn(app: AppDep, session_id: str) -> Answer:
     """Stop the running turn; what it wrote is kept."""
     return {"stopped": app.turns.stop(SessionId(session_id))}
 
@@ -66,7 +65,7 @@ async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingR
 
 
 @router.post("/tools/{name}/run")
-async def run_tool(app: AppDep, name: str, body: Annotated[JsonObject, Body()]) -> JsonObject:
+async def run_tool(app: AppDep, name: str, body: JsonBody) -> Answer:
     """Run a tool as the person at this machine; rules still hold, approval is the call itself."""
     result = await app.run_tool(name, body, surface="cli")
     return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}

@@ -4,14 +4,13 @@ from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Form, Header, Query, Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 
 from skales.app.wiring import App
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.ids import SessionId
-from skales.core.json import JsonObject
 from skales.server.access import AppDep, PageSession
-from skales.server.live import Place, parse_place, stream_frames
+from skales.server.live import parse_place, stream_frames
 from skales.server.ui import assets, local, sessions
 from skales.server.ui.conversation import build_chat_page, build_older, build_transcript
 from skales.server.ui.frame import build_error_page
@@ -88,7 +87,7 @@ async def send(
     text: Annotated[str, Form()] = "",
     session_id: Annotated[str, Form()] = "",
     accept: Annotated[str, Header()] = "",
-) -> RedirectResponse | JsonObject:
+) -> RedirectResponse | JSONResponse:
     """Take a message, in a new conversation when none is named. Without scripts a redirect answers."""
     if text.strip() == "/new":
         return _lead_to("/chat", accept)
@@ -97,24 +96,24 @@ async def send(
     where = f"/chat/{wanted}"
     if "application/json" not in accept:
         return RedirectResponse(where, status_code=303)
-    return {"session": wanted, "queued": ticket.queued, "place": str(Place(app.turns.epoch, ticket.after)), "go": where}
+    return JSONResponse({"go": where, "queued": ticket.queued})
 
 
 @_pages.post("/ui/chat/{session_id}/stop")
-async def stop(app: AppDep, session_id: SessionId) -> JsonObject:
+async def stop(app: AppDep, session_id: SessionId) -> dict[str, bool]:
     """Stop the running turn; what it wrote is kept."""
     return {"stopped": app.turns.stop(session_id)}
 
 
 @_pages.post("/ui/chat/{session_id}/resume")
-async def resume(app: AppDep, session_id: SessionId) -> JsonObject:
+async def resume(app: AppDep, session_id: SessionId) -> dict[str, bool]:
     """Go on where the conversation stands: after a stop, a cut answer, a restart."""
     ticket = await app.turns.resume(session_id)
     return {"queued": ticket.queued}
 
 
-def _lead_to(where: str, accept: str) -> RedirectResponse | JsonObject:
-    return {"go": where} if "application/json" in accept else RedirectResponse(where, status_code=303)
+def _lead_to(where: str, accept: str) -> RedirectResponse | JSONResponse:
+    return JSONResponse({"go": where}) if "application/json" in accept else RedirectResponse(where, status_code=303)
 
 
 async def _show_trouble(app: App, response: Response, heading: str, trouble: Trouble) -> str:

@@ -17,8 +17,9 @@ _FOLDER = Path(__file__).parent.parent / "templates"
 class PageResponse(HTMLResponse):
     """HTML whose text may hold anything that a file held, halves of characters included. Never kept by the browser."""
 
-    def __init__(self, content: object = None, status_code: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(content, status_code, {"cache-control": "no-store", **(headers or {})})
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Every page shows what is, so none is kept."""
+        super().init_headers({"cache-control": "no-store", **(headers or {})})
 
     def render(self, content: object) -> bytes:
         """UTF-8, with a question mark for what it cannot hold."""

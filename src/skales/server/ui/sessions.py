@@ -6,7 +6,6 @@ from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
 from skales.core.ids import SessionId
-from skales.core.json import JsonObject
 from skales.server.access import AppDep, PageSession
 from skales.server.ui.frame import build_session_list, parse_cursor
 from skales.server.ui.pages import PageResponse, render
@@ -23,7 +22,7 @@ def list_sessions(app: AppDep, q: str = "", current: str = "", before: str = "")
 
 
 @router.post("/{session_id}/title")
-def rename(app: AppDep, session_id: SessionId, title: Annotated[str, Form()] = "") -> JsonObject:
+def rename(app: AppDep, session_id: SessionId, title: Annotated[str, Form()] = "") -> dict[str, str]:
     """Give a conversation a name; an empty one gives the default back. Raises NotFoundError."""
     line = " ".join(title.split())[:_LONGEST_TITLE]
     return {"title": app.sessions.update(session_id, title=line).title}

@@ -120,15 +120,18 @@ def _save(app: App, name: str, value: str) -> str:
 
 
 def _build_providers(app: App, settings: Settings, opened: str = "") -> ProviderList:
-    """The active one, then those that are set up, then the rest in the catalogue's order."""
+    """Those in use first, then what runs on this computer, then the catalogue's order."""
+    catalog = load_catalog()
     custom = [name for name in settings.providers if name.startswith("custom_")]
-    known = [LOCAL_PROVIDER, *(name for name in load_catalog() if name != LOCAL_PROVIDER), *custom]
-
-    def rank(name: str) -> int:
-        return 0 if name == settings.active_provider else 1 if _is_set_up(settings, name) else 2
-
-    names = sorted(dict.fromkeys(known), key=rank)
-    return ProviderList(tuple(_build_card(app, settings, name, is_open=name == opened) for name in names))
+    local_first = sorted(catalog, key=lambda name: Badge.LOCAL not in catalog[name].badges)
+    names = dict.fromkeys([settings.active_provider, LOCAL_PROVIDER, *custom, *local_first])
+    cards = {
+        name: _build_card(app, settings, name, is_open=name == opened) for name in names if name in catalog or name in custom
+    }
+    chosen = [name for name in cards if name == settings.active_provider or _is_set_up(settings, name)]
+    return ProviderList(
+        tuple(cards[name] for name in chosen), tuple(card for name, card in cards.items() if name not in chosen)
+    )
 
 
 def _build_card(app: App, settings: Settings, provider_id: str, *, is_open: bool) -> ProviderCard:

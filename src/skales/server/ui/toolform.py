@@ -22,7 +22,7 @@ _HINTS = {
 
 def build_fields(spec: ToolSpec, filled: Mapping[str, str] | None = None) -> tuple[ToolField, ...]:
     """One field per parameter, in the schema's order; with what was filled in, when something was."""
-    required = set(as_list(spec.parameters.get("required")))
+    required = set(required_names(spec))
     fields = (
         _build_field(name, _without_null(as_object(schema)), required=name in required)
         for name, schema in as_object(spec.parameters.get("properties")).items()
@@ -47,10 +47,14 @@ def read_arguments(spec: ToolSpec, filled: Mapping[str, str]) -> JsonObject:
 
 def write_command(spec: ToolSpec) -> str:
     """The `/tool` line with the required parameters to fill in."""
-    required = [str(name) for name in as_list(spec.parameters.get("required"))]
     example = spec.example.arguments if spec.example else {}
-    words = [f"{name}={_quote(example.get(name, '…'))}" for name in required]
+    words = [f"{name}={_quote(example.get(name, '…'))}" for name in required_names(spec)]
     return " ".join(("/tool", spec.name, *words))
+
+
+def required_names(spec: ToolSpec) -> list[str]:
+    """The parameters that must be given."""
+    return [str(name) for name in as_list(spec.parameters.get("required"))]
 
 
 def _build_field(name: str, schema: JsonObject, *, required: bool) -> ToolField:

@@ -1,7 +1,8 @@
 """The tools page: every tool can be found and run here, with or without a model."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
@@ -10,13 +11,12 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
-from skales.core.json import JsonObject, as_list
 from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
 from skales.server.access import AppDep, PageSession
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_duration
-from skales.server.ui.toolform import build_fields, read_arguments, write_command
+from skales.server.ui.toolform import build_fields, read_arguments, required_names, write_command
 from skales.server.views import Screen, ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage, Trouble
 
 router = APIRouter(dependencies=[PageSession])
@@ -35,6 +35,16 @@ _EFFECTS = {
     Effect.SPENDS: "costs money",
 }
 Filled = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolName:
+    """A tool as the message field completes it; `usage` is the whole command to fill in."""
+
+    name: str
+    what: str
+    required: list[str]
+    usage: str
 
 
 async def _read_form(request: Request) -> Filled:
@@ -77,15 +87,10 @@ def list_tools(app: AppDep, q: str = "", current: str = "") -> str:
 
 
 @router.get("/ui/tools/names")
-def list_names(app: AppDep) -> Sequence[JsonObject]:
-    """Enabled tools with their parameters, for completing `/tool` in the message field."""
+def list_names(app: AppDep) -> list[ToolName]:
+    """Enabled tools, for completing `/tool` in the message field."""
     return [
-        {
-            "name": spec.name,
-            "what": _first_sentence(spec.description),
-            "required": list(as_list(spec.parameters.get("required"))),
-            "usage": write_command(spec),
-        }
+        ToolName(spec.name, _first_sentence(spec.description), required_names(spec), write_command(spec))
         for spec in app.toolbox.specs()
         if app.toolbox.is_enabled(spec.name)
     ]

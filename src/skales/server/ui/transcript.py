@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from markupsafe import Markup
 
@@ -58,7 +59,6 @@ class Setting:
 
 def build_entries(messages: Sequence[Indexed], setting: Setting, *, is_end: bool = True) -> tuple[Entry, ...]:
     """Entries of consecutive messages; results join the calls they answer. `is_end` when no message follows."""
-    results = {message.tool_call_id: message for _, message in messages if message.role is Role.TOOL}
     entries: list[Entry] = []
     for place, (index, message) in enumerate(messages):
         match message.role:
@@ -68,7 +68,7 @@ def build_entries(messages: Sequence[Indexed], setting: Setting, *, is_end: bool
                 last = is_end and place == len(messages) - 1 and not setting.is_running
                 if message.text or message.reasoning:
                     entries.append(build_answer(index, message, setting.now_ms, is_last=last))
-                entries.extend(_build_steps(message, results, setting))
+                entries.extend(_build_steps(message, _results_after(messages, place), setting))
             case Role.SYSTEM | Role.TOOL:
                 pass
     return tuple(entries)
@@ -92,7 +92,7 @@ def build_answer(index: int, message: Message, now_ms: int, *, is_last: bool) ->
     return AnswerEntry(
         id=entry_id(index),
         html=Markup(render_markdown(message.text)),  # noqa: S704 - the renderer's promise
-        has_text=bool(message.text),
+        has_footer=bool(message.text) and not message.tool_calls,
         reasoning=message.reasoning.strip(),
         when=_when(message, now_ms),
         facts=tuple(fact for fact in facts if fact),
@@ -136,7 +136,7 @@ def build_card(approval: Approval) -> ApprovalCard:
         call_key=call_key(approval.call_id),
         tool=approval.tool,
         action=approval.action,
-        reason=approval.reason,
+        reason=approval.reason[:1].upper() + approval.reason[1:],
         arguments=json.dumps(approval.args, ensure_ascii=False, indent=2, default=str),
         covers=approval.covers,
         created_ms=approval.created_ms,
@@ -159,6 +159,12 @@ def judge_end(messages: Sequence[Indexed], *, is_running: bool, waits: bool) -> 
     if last.role is Role.TOOL or last.tool_calls:
         return TurnOutcome("This turn was interrupted", "What was done so far stands above", is_error=False)
     return None
+
+
+def _results_after(messages: Sequence[Indexed], place: int) -> Mapping[str, Message]:
+    """By call id, up to the next thing said: models count their calls anew each turn."""
+    following = takewhile(lambda indexed: indexed[1].role is Role.TOOL, messages[place + 1 :])
+    return {message.tool_call_id: message for _, message in following}
 
 
 def _build_steps(message: Message, results: Mapping[str, Message], setting: Setting) -> list[StepEntry]:

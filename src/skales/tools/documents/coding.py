@@ -136,7 +136,7 @@ def _is_utf8(sample: bytes, *, is_whole: bool) -> bool:
         text = sample.decode("utf-8", "surrogateescape")
         stray = len(_STRAY.findall(text))
         proper = len(_BEYOND_ASCII.findall(text)) - stray
-        return proper > 2 * stray
+        return proper >= 2 * stray
     return True
 
 

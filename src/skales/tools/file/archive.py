@@ -221,7 +221,7 @@ def _require_room(ctx: ToolContext, contents: _Contents, target: Path, tops: set
     there = find_entry(target)
     if there is not None and there.kind is not EntryKind.FOLDER:
         raise ToolError(f"{shown_path(ctx, target)!r} is a file", hint="Name another destination", code="exists")
-    taken = sorted(top for top in tops if there is not None and find_entry(target / top) is not None)
+    taken = sorted(top for top in tops if there is not None and find_entry(target / top, may_be_link=True) is not None)
     if taken:
         raise ToolError(
             f"{shown_path(ctx, target)!r} holds {', '.join(taken[:_NAMED])} already; nothing was unpacked",

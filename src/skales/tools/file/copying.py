@@ -141,4 +141,4 @@ def _to_system_trash(path: Path) -> bool:
         # No trash on this system or disk, or no right to use it.
         with suppress(OSError):
             send2trash(str(path))
-        return find_entry(path) is None
+        return find_entry(path, may_be_link=True) is None

@@ -121,7 +121,7 @@ def _create(ctx: ToolContext, path: Path) -> str:
 
 
 def _details(ctx: ToolContext, path: Path) -> ToolResult:
-    entry = require_entry(path, ctx.paths)
+    entry = require_entry(path, ctx.paths, may_be_link=True)
     name = shown_path(ctx, path)
     lines = [f"path: {path}", f"changed: {_minute(entry.modified_ms)}"]
     match entry.kind:

@@ -51,9 +51,9 @@ def require_all_allowed(folder: Path, policy: PathPolicy) -> None:
             require_allowed(entry.path, policy)
 
 
-def require_entry(path: Path, policy: PathPolicy) -> Entry:
+def require_entry(path: Path, policy: PathPolicy, *, may_be_link: bool = False) -> Entry:
     """What is at a resolved path. Raises ToolError, with names that are nearly the same, when nothing is."""
-    found = find_entry(path)
+    found = find_entry(path, may_be_link=may_be_link)
     if found is not None:
         return found
     near = _near_names(path, policy)

@@ -111,8 +111,13 @@ def open_file(path: Path) -> BinaryIO:
             raise
 
 
-def find_entry(path: Path) -> Entry | None:
-    """What is at a resolved path, None when nothing is. A link is described, not followed. Raises ToolError."""
+def find_entry(path: Path, *, may_be_link: bool = False) -> Entry | None:
+    """What is at a resolved path, None when nothing is. Raises ToolError.
+
+    Args:
+        path: Where to look.
+        may_be_link: Describe a link itself; else one must have been swapped in, and ToolRefusedError is raised.
+    """
     if not path.name:
         return Entry(path, EntryKind.FOLDER, 0, 0, 0, 1)
     with disk_errors("read", path):
@@ -121,7 +126,10 @@ def find_entry(path: Path) -> Entry | None:
                 found = os.stat(parent.at(path.name), dir_fd=parent.descriptor, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
-    return _entry(path, found)
+    entry = _entry(path, found)
+    if entry.kind is EntryKind.LINK and not may_be_link:
+        raise swapped_error(path)
+    return entry
 
 
 def read_link(path: Path) -> str:
@@ -173,7 +181,7 @@ def require_file(path: Path, found: os.stat_result) -> None:
         case EntryKind.FOLDER:
             raise ToolError(f"{str(path)!r} is a folder", hint="Use list_directory, or name a file inside it")
         case EntryKind.LINK:
-            raise _changed(path)
+            raise swapped_error(path)
         case EntryKind.OTHER:
             raise ToolError(f"{str(path)!r} is a device, pipe or socket, not a file", hint="Name a regular file")
 
@@ -185,6 +193,14 @@ def kind_of(found: os.stat_result) -> EntryKind:
     if stat.S_ISDIR(found.st_mode):
         return EntryKind.FOLDER
     return EntryKind.FILE if stat.S_ISREG(found.st_mode) else EntryKind.OTHER
+
+
+def swapped_error(path: Path) -> ToolRefusedError:
+    """What to raise for a link where a resolved path had none."""
+    return ToolRefusedError(
+        f"A part of {str(path)!r} became a link while the tool ran",
+        hint="Name the place the link leads to, if it may be used",
+    )
 
 
 def _can_walk() -> bool:
@@ -213,7 +229,7 @@ def _open_step(descriptor: int, part: str, path: Path, *, make: bool) -> int:
     except OSError:
         # Systems differ in what they call a link here; the link itself decides.
         if stat.S_ISLNK(os.stat(part, dir_fd=descriptor, follow_symlinks=False).st_mode):
-            raise _changed(path) from None
+            raise swapped_error(path) from None
         raise
     # Another call may make it first; what it is then, the next line finds out.
     with suppress(FileExistsError):
@@ -223,14 +239,7 @@ def _open_step(descriptor: int, part: str, path: Path, *, make: bool) -> int:
 
 def _check_unchanged(path: Path) -> None:
     if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
-        raise _changed(path)
-
-
-def _changed(path: Path) -> ToolRefusedError:
-    return ToolRefusedError(
-        f"A part of {str(path)!r} became a link while the tool ran",
-        hint="Name the place the link leads to, if it may be used",
-    )
+        raise swapped_error(path)
 
 
 def _entry(path: Path, found: os.stat_result) -> Entry:

@@ -74,7 +74,7 @@ async def delete_file(ctx: ToolContext, path: LinkPath, recursive: bool = False)
 
 
 def _move(ctx: ToolContext, source: Path, destination: Path, overwrite: bool) -> ToolResult:
-    entry = require_entry(source, ctx.paths)
+    entry = require_entry(source, ctx.paths, may_be_link=True)
     target = _target(ctx, entry, destination, overwrite=overwrite)
     _require_movable(ctx, entry)
     move_entry(entry, target, ctx.ids, overwrite=overwrite)
@@ -95,7 +95,7 @@ def _copy(ctx: ToolContext, source: Path, destination: Path, overwrite: bool) ->
 
 
 def _delete(ctx: ToolContext, path: Path, recursive: bool) -> ToolResult:
-    entry = require_entry(path, ctx.paths)
+    entry = require_entry(path, ctx.paths, may_be_link=True)
     name = shown_path(ctx, path)
     if entry.kind is EntryKind.LINK:
         target = read_link(path)
@@ -109,7 +109,7 @@ def _delete(ctx: ToolContext, path: Path, recursive: bool) -> ToolResult:
             f"{name!r} is a folder with {count_of(held, 'entry', 'entries')}",
             hint="Set recursive=true to delete it with all that is in it",
         )
-    kept = trash_entry(entry, ctx.data.root / "trash", ctx.ids)
+    kept = trash_entry(entry, ctx.data.root / "trash" / "files", ctx.ids)
     what = f"{name} ({count_of(held, 'entry', 'entries')})" if held else name
     where = f"; it can be restored from {kept}" if kept else ", from where it can be restored"
     summary = f"Moved {what} to the {'Skales' if kept else 'system'} trash{where}"
@@ -121,7 +121,7 @@ def _target(ctx: ToolContext, entry: Entry, destination: Path, *, overwrite: boo
     there = find_entry(destination)
     if there is not None and there.kind is EntryKind.FOLDER and destination != entry.path:
         destination = require_allowed(destination / entry.path.name, ctx.paths)
-        there = find_entry(destination)
+        there = find_entry(destination, may_be_link=True)
     if destination == entry.path:
         raise ToolError(f"{shown_path(ctx, destination)!r} is that path already", hint="Name another place")
     if entry.kind is EntryKind.FOLDER and destination.is_relative_to(entry.path):

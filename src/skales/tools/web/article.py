@@ -5,7 +5,7 @@ Nothing is lost silently: when the rest holds nearly everything, the whole page 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from skales.tools.web.dom import Element, Text
@@ -14,8 +14,9 @@ from skales.tools.web.dom import Element, Text
 _LEAST_MAIN = 140
 # A part that holds more than this share of the page's text is not beside it.
 _MOST_BESIDE_SHARE = 0.5
-# An article of less than this share of what is left may be one of many teasers.
-_LEAST_SHARE = 0.4
+# A part of less than this share of what is left may be one of many.
+_LEAST_SHARE = 0.6
+_MORE = 1.3
 _LEAST_LINKS = 3
 _LEAST_PARAGRAPH = 25
 _MOST_LINKED = 0.6
@@ -38,11 +39,17 @@ _LISTS = frozenset({"ul", "ol", "div", "section", "table"})
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Visible characters in an element, how many of them are in links, and how many links there are."""
+    """Visible characters in an element, how many of them are in links, how many links; and whether it has an `<h1>`."""
 
     text: int = 0
     linked: int = 0
     links: int = 0
+    has_title: bool = False
+
+    @property
+    def running(self) -> int:
+        """Characters outside of links."""
+        return self.text - self.linked
 
 
 _Measures = Mapping[Element, _Measure]
@@ -68,74 +75,81 @@ def _measure(root: Element) -> dict[Element, _Measure]:
     """Measure every element; what is hidden measures nothing."""
     measures: dict[Element, _Measure] = {}
     for element in reversed(list(root.walk())):
-        if element.is_hidden:
-            measures[element] = _Measure()
-            continue
-        inner = [measures[child] for child in element.elements]
-        text = sum(each.text for each in inner)
-        if not element.is_muted:
-            text += sum(len(child.text.strip()) for child in element.children if isinstance(child, Text))
-        if element.tag == "a":
-            measures[element] = _Measure(text, text, 1)
-        else:
-            measures[element] = _Measure(text, sum(each.linked for each in inner), sum(each.links for each in inner))
+        measures[element] = _Measure() if element.is_hidden else _measure_shown(element, measures)
     return measures
 
 
-def _shown(root: Element) -> Iterator[Element]:
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        if not element.is_hidden:
-            yield element
-            waiting.extend(reversed(element.elements))
+def _measure_shown(element: Element, measures: _Measures) -> _Measure:
+    inner = [measures[child] for child in element.elements]
+    text = sum(each.text for each in inner)
+    if not element.is_muted:
+        text += sum(len(child.text.strip()) for child in element.children if isinstance(child, Text))
+    is_link = element.tag == "a"
+    return _Measure(
+        text,
+        text if is_link else sum(each.linked for each in inner),
+        1 if is_link else sum(each.links for each in inner),
+        element.tag == "h1" or any(each.has_title for each in inner),
+    )
 
 
 def _marked_part(body: Element, measures: _Measures) -> Element | None:
-    """What the page itself marks as its main part: one long article, else `main`."""
-    shown = [element for element in _shown(body) if measures[element].text >= _LEAST_MAIN]
-    mains = [
-        one
-        for one in shown
-        if one.tag == "main" or _role(one) == "main" or one.attributes.get("itemprop") == "articleBody"
-    ]
+    """What the page itself marks as its main part: an article that is most of it, else `main`."""
+    mains = [one for one in _outermost(body, _is_main) if measures[one].text >= _LEAST_MAIN]
     main = max(mains, key=lambda one: measures[one].text, default=None)
-    around = main or body
-    articles = [one for one in shown if one.tag == "article" and around in one.ancestors()]
+    articles = list(_outermost(main or body, lambda one: one.tag == "article"))
     longest = max(articles, key=lambda one: measures[one].text, default=None)
-    others = sum(measures[one].text for one in articles if one.parent is not None and one is not longest)
-    if longest is not None and measures[longest].text > others:
-        return longest
-    return main
+    if longest is None or measures[longest].text < _LEAST_MAIN:
+        return main
+    others = sum(measures[one].text for one in articles) - measures[longest].text
+    return longest if measures[longest].text > 2 * others else main
+
+
+def _is_main(element: Element) -> bool:
+    return element.tag == "main" or _role(element) == "main" or element.attributes.get("itemprop") == "articleBody"
+
+
+def _outermost(root: Element, is_wanted: Callable[[Element], bool]) -> Iterator[Element]:
+    """The shown elements below that are wanted, without those inside of others."""
+    waiting = list(root.elements)
+    while waiting:
+        element = waiting.pop()
+        if element.is_hidden:
+            continue
+        if is_wanted(element):
+            yield element
+        else:
+            waiting.extend(element.elements)
 
 
 def _hide_beside(part: Element, measures: _Measures, *, is_marked: bool) -> list[Element]:
     """Hide what stands beside the text; returns what was hidden."""
     most = measures[part].text * _MOST_BESIDE_SHARE
     hidden: list[Element] = []
-    waiting = list(part.elements)
+    # Each element, and whether it is inside a part of the text, where a header or footer belongs to the text.
+    waiting = [(element, is_marked) for element in part.elements]
     while waiting:
-        element = waiting.pop()
+        element, in_text = waiting.pop()
         if element.is_hidden:
             continue
-        is_small = measures[element].text <= most
-        if is_small and (_is_beside(element) or (not is_marked and _is_link_list(element, measures[element]))):
+        measure = measures[element]
+        is_beside = _is_beside(element, measure, in_text=in_text)
+        if measure.text <= most and (is_beside or (not is_marked and _is_link_list(element, measure))):
             element.is_hidden = True
             hidden.append(element)
         else:
-            waiting.extend(element.elements)
+            waiting += [(child, in_text or element.tag in _TEXT_PARTS) for child in element.elements]
     return hidden
 
 
-def _is_beside(element: Element) -> bool:
-    names = f"{element.attributes.get('id', '')} {element.attributes.get('class', '')}"
+def _is_beside(element: Element, measure: _Measure, *, in_text: bool) -> bool:
     if element.tag in _BESIDE_TAGS or _role(element) in _BESIDE_ROLES:
         return True
-    if element.tag in _PARAGRAPHS or element.tag in {"body", "main", "article", "h1"}:
-        return False
     if element.tag in {"header", "footer"}:
-        is_of_page = not any(above.tag in _TEXT_PARTS for above in element.ancestors())
-        return is_of_page and not any(one.tag == "h1" for one in element.walk())
+        return not in_text and not measure.has_title
+    if element.tag in _PARAGRAPHS or element.tag in {"main", "article", "h1"}:
+        return False
+    names = f"{element.attributes.get('id', '')} {element.attributes.get('class', '')}"
     return _COOKIE_NAMES.search(names) is not None or _BESIDE_NAMES.search(names) is not None
 
 
@@ -150,19 +164,17 @@ def _is_link_list(element: Element, measure: _Measure) -> bool:
 def _densest_part(body: Element, measures: _Measures) -> Element:
     """The element whose paragraphs hold most running text; its ancestor when that holds clearly more."""
     scores: dict[Element, float] = {}
-    for element in _shown(body):
-        text = measures[element].text - measures[element].linked
-        if element.tag not in _PARAGRAPHS or text < _LEAST_PARAGRAPH or element.parent is None:
+    for element in body.walk():
+        if element.tag not in _PARAGRAPHS or measures[element].running < _LEAST_PARAGRAPH or element.parent is None:
             continue
-        scores[element.parent] = scores.get(element.parent, 0.0) + text
+        scores[element.parent] = scores.get(element.parent, 0.0) + measures[element].running
         if above := element.parent.parent:
-            scores[above] = scores.get(above, 0.0) + text / 2
+            scores[above] = scores.get(above, 0.0) + measures[element].running / 2
     best = max(scores, key=lambda element: scores[element], default=body)
-    # A text cut into sections is scored piece by piece: what holds all pieces is the text.
     for above in best.ancestors():
-        if above is body or body not in above.ancestors():
+        # A text cut into sections is scored piece by piece: what holds all pieces is the text.
+        if above is body or above is body.parent:
             break
-        if measures[above].text - measures[above].linked > 1.3 * (measures[best].text - measures[best].linked):
+        if measures[above].running > _MORE * measures[best].running:
             best = above
-    is_enough = measures[best].text >= measures[body].text * _LEAST_SHARE
-    return best if is_enough else body
+    return best if measures[best].text >= measures[body].text * _LEAST_SHARE else body

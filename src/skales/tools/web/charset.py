@@ -46,6 +46,8 @@ _GUESSABLE = {
 }
 _LATIN_GUESSES = {"cp1250", "cp1252", "cp1254", "iso8859_2"}
 _LAST_WORD = "windows-1252"
+# All bytes beyond ASCII but the euro sign, the dots, quotes and dashes of windows-1252.
+_OTHER_LETTERS = re.compile(rb"[\x81-\x84\x86-\x90\x98\x9a-\xff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,9 @@ def _decode_as(body: bytes, name: str) -> Decoded:
             return Decoded(_decode_euc_jp(body), name)
         case "iso-2022-jp":
             return Decoded(_decode_iso_2022_jp(body), name)
+        case "replacement":
+            # Encodings that hide markup from filters: browsers show one sign for the whole page.
+            return Decoded("�" if body else "", name)
         case "gbk":
             # The standard decodes both names with the larger set.
             return Decoded(body.decode("gb18030", "replace"), name)
@@ -178,12 +183,15 @@ def _guess(body: bytes) -> str:
     """The likely encoding of bytes that carry no label and are not UTF-8.
 
     Latin encodings look alike to a guesser, and it likes the rarer ones; windows-1252 wins where it is possible.
+    Scripts other than Latin are taken for real only where their letters are the most.
     """
     from charset_normalizer import from_bytes
 
-    matches = from_bytes(_without_markup(body[:_GUESS_BYTES]), cp_isolation=list(_GUESSABLE))
+    words = _without_markup(body[:_GUESS_BYTES])
+    is_latin = len(_OTHER_LETTERS.findall(words)) < len(re.findall(rb"[A-Za-z]", words))
+    matches = from_bytes(words, cp_isolation=list(_GUESSABLE))
     best = matches.best()
-    if best is None or best.encoding not in _GUESSABLE:
+    if best is None or best.encoding not in _GUESSABLE or (is_latin and best.encoding not in _LATIN_GUESSES):
         return _LAST_WORD
     possible = {name for match in matches for name in (match.encoding, *match.could_be_from_charset)}
     if "cp1252" in possible and (best.encoding in _LATIN_GUESSES or not best.coherence):
@@ -226,7 +234,7 @@ def _euc_run(run: bytes) -> str:
         case 0x8F if len(run) > 1:
             return run.decode("euc_jp", "replace")
         case _ if len(run) > 1:
-            return _jis_to_shift_jis(bytes(byte - 0x80 for byte in run)).decode("cp932", "replace")
+            return _jis_text(bytes(byte - 0x80 for byte in run))
         case _:
             return "�"
 
@@ -249,18 +257,20 @@ def _decode_jis_run(run: bytes) -> str:
     """Two-byte codes; a line end inside them returns to plain text, as senders that forget the escape mean it."""
     codes, newline, rest = run.partition(b"\n")
     even = len(codes) // 2 * 2
-    text = _jis_to_shift_jis(codes[:even]).decode("cp932", "replace") + "�" * (len(codes) - even)
-    return text + (newline + rest).decode("ascii", "replace")
+    return _jis_text(codes[:even]) + "�" * (len(codes) - even) + (newline + rest).decode("ascii", "replace")
 
 
-def _jis_to_shift_jis(codes: bytes) -> bytes:
-    """Row and cell of JIS X 0208 (0x21 to 0x7E each) as Shift_JIS bytes; anything else becomes an invalid pair."""
-    moved = bytearray()
-    for row, cell in zip(codes[0::2], codes[1::2], strict=True):
-        if not (0x21 <= row <= 0x7E and 0x21 <= cell <= 0x7E):
-            moved += b"\xff"
-            continue
-        lead = (row + 1) // 2 + (0x70 if row <= 0x5E else 0xB0)
-        trail = cell + 0x7E if row % 2 == 0 else cell + 0x1F + (cell >= 0x60)
-        moved += bytes((lead, trail))
-    return bytes(moved)
+def _jis_text(codes: bytes) -> str:
+    """Pairs of row and cell of JIS X 0208 (0x21 to 0x7E each) as text, by way of Shift_JIS."""
+    return "".join(_jis_letter(row, cell) for row, cell in zip(codes[0::2], codes[1::2], strict=True))
+
+
+def _jis_letter(row: int, cell: int) -> str:
+    if not (0x21 <= row <= 0x7E and 0x21 <= cell <= 0x7E):
+        return "�"
+    lead = (row + 1) // 2 + (0x70 if row <= 0x5E else 0xB0)
+    trail = cell + 0x7E if row % 2 == 0 else cell + 0x1F + (cell >= 0x60)
+    try:
+        return bytes((lead, trail)).decode("cp932")
+    except UnicodeDecodeError:
+        return "�"

@@ -5,6 +5,7 @@ Comments are gone, escapes are resolved, so `d\69splay/**/:NONE` reads as what i
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 _DEEPEST = 40
@@ -71,7 +72,8 @@ def parse_stylesheet(text: str) -> Sequence[RawRule]:
     return [item for item in _read_content(nodes, 0) if isinstance(item, RawRule)]
 
 
-def parse_rgba(value: Sequence[Token]) -> tuple[float, float, float, float] | None:
+@lru_cache(maxsize=512)
+def parse_rgba(value: Tokens) -> tuple[float, float, float, float] | None:
     """Red, green, blue and opacity from 0 to 1; None for what is no colour, or one that depends on the page."""
     from tinycss2 import color4
 
@@ -154,7 +156,7 @@ def _read_block(content: Iterable[Any], depth: int) -> Sequence[RawRule | Declar
 
 
 def _read_tokens(nodes: Iterable[Any], depth: int = 0) -> Tokens:
-    return tuple(_read_token(node, depth) for node in nodes if node.type not in {"comment", "error"})
+    return tuple(_read_token(node, depth) for node in nodes if node.type != "comment")
 
 
 def _read_token(node: Any, depth: int) -> Token:
@@ -172,7 +174,7 @@ def _read_token(node: Any, depth: int) -> Token:
             )
         case "() block" | "[] block" | "{} block":
             return Token(kind, inner=_read_tokens(node.content, depth + 1) if depth < _DEEPEST else ())
-        case "unicode-range":
+        case "unicode-range" | "error":
             return Token(kind)
         case _:
             return Token(kind, str(node.value))

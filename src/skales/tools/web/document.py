@@ -28,9 +28,9 @@ _MOST_S = 25.0
 _HTML = {"text/html", "application/xhtml+xml"}
 _TEXT = {
     "application/json", "application/xml", "application/javascript", "application/x-javascript",
-    "application/ecmascript", "application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson", "application/ndjson",
-    "application/jsonlines", "application/sql", "application/x-sh", "application/graphql", "application/csv",
-    "application/x-www-form-urlencoded", "message/rfc822",
+    "application/ecmascript", "application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson",
+    "application/ndjson", "application/jsonlines", "application/sql", "application/x-sh", "application/graphql",
+    "application/csv", "application/x-www-form-urlencoded", "message/rfc822",
 }  # fmt: skip
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "content/unknown"}
 _HTML_START = re.compile(

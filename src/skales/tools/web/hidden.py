@@ -6,7 +6,7 @@ text in the colour of its background, boxes off the screen. `aria-hidden` hides 
 """
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skales.tools.web.boxes import Box, is_box_hidden
 from skales.tools.web.cascade import Cascade, Winning, build_cascade
@@ -77,6 +77,7 @@ class _Style:
     is_drawn_otherwise: bool = False
     is_indented_away: bool = False
     lays_out_boxes: bool = False
+    is_muted: bool = False
     custom: Mapping[str, Tokens] = field(default_factory=dict)
 
 
@@ -101,7 +102,7 @@ def _mark(page: Page, cascade: Cascade, unstyled: Set[str]) -> int:
         element.is_hidden = style is None
         if style is None:
             continue
-        element.is_muted = not _shows_text(style)
+        element.is_muted = style.is_muted
         if not element.is_muted:
             seen += sum(len(child.text.strip()) for child in element.children if isinstance(child, Text))
         waiting.extend((child, style) for child in element.elements)
@@ -112,6 +113,8 @@ def _style_of(element: Element, above: _Style, own: Winning, *, is_alone: bool) 
     """The element's style, None when nothing of it can be seen. `is_alone` says that no sheets are missing."""
     if element.tag in _NEVER_DRAWN:
         return None
+    if not own and element.tag not in _CONTROLS and element.tag != "a":
+        return None if _is_off_by_nature(element) else _handed_down(above, is_alone=is_alone)
     custom = above.custom
     if any(name.startswith("--") for name in own):
         custom = {**custom, **{name: value for name, value in own.items() if name.startswith("--")}}
@@ -124,7 +127,7 @@ def _style_of(element: Element, above: _Style, own: Winning, *, is_alone: bool) 
     if is_box_hidden(box) or opacity < _FAINTEST:
         return None
     visibility = box.word("visibility")
-    return _Style(
+    style = _Style(
         font_px=font_px,
         is_visible=visibility == "visible" if visibility else above.is_visible,
         opacity=opacity,
@@ -136,6 +139,16 @@ def _style_of(element: Element, above: _Style, own: Winning, *, is_alone: bool) 
         lays_out_boxes=box.word("display") in {"flex", "inline-flex", "grid", "inline-grid"},
         custom=custom,
     )
+    return style if _shows_text(style) else replace(style, is_muted=True)
+
+
+def _handed_down(above: _Style, *, is_alone: bool) -> _Style:
+    """The style of an element that says nothing itself; most do, so it is the same object where it can be."""
+    paper = above.paper if is_alone else None
+    if paper is above.paper and not above.lays_out_boxes:
+        return above
+    style = replace(above, paper=paper, lays_out_boxes=False)
+    return replace(style, is_muted=not _shows_text(style))
 
 
 def _values(own: Winning, custom: Mapping[str, Tokens]) -> Mapping[str, Tokens]:

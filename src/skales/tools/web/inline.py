@@ -126,7 +126,7 @@ def bare_words(element: Element) -> str:
 
 def absolute_address(address: str, setting: Setting) -> str:
     """Where a link leads; empty when it leads nowhere a reader could go, or only within the page."""
-    if address.strip().startswith("#"):
+    if not address.strip() or address.strip().startswith("#"):
         return ""
     joined = _join(setting.base, address)
     if not joined.lower().startswith(("http://", "https://", "mailto:", "tel:")) or len(joined) > _LONGEST_LINK:

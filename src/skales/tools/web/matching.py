@@ -25,8 +25,9 @@ from skales.tools.web.selectors import (
     Test,
 )
 
-# An ordinary page takes some ten thousand; this many take a few seconds.
-_MOST_STEPS = 3_000_000
+# An ordinary page takes some ten thousand steps; a million take a few seconds.
+_MOST_STEPS = 1_000_000
+_MOST_STEPS_EACH = 10
 _CONTROLS = {"button", "fieldset", "input", "optgroup", "option", "select", "textarea"}
 _FIRST_OF_TYPE = Nth(0, 1, from_end=False, of_type=True)
 _LAST_OF_TYPE = Nth(0, 1, from_end=True, of_type=True)
@@ -45,14 +46,20 @@ class Matcher:
         self._classes: dict[Element, frozenset[str]] = {}
         self._known: dict[tuple[Selector, int, Element], bool] = {}
         self._places: dict[tuple[object, Element], Mapping[Element, tuple[int, int]]] = {}
+        self._languages: dict[Element, str] = {}
         self._having: dict[Has, set[Element]] = {}
         self._all: list[Element] = list(page.root.walk())
+        self._most_steps = _MOST_STEPS + _MOST_STEPS_EACH * len(self._all)
         for element in self._all:
             self._note(element)
 
     def select(self, selector: Selector) -> Sequence[Element]:
         """Every element it matches, in document order."""
-        return [element for element in self._candidates(selector.compounds[-1]) if self.matches(element, selector)]
+        last = selector.compounds[-1]
+        found = self._candidates(last)
+        if len(selector.compounds) == len(last) == 1 and isinstance(last[0], HasTag | HasClass | HasId):
+            return found
+        return [element for element in found if self.matches(element, selector)]
 
     def matches(self, element: Element, selector: Selector) -> bool:
         """Whether the selector means this element."""
@@ -86,7 +93,7 @@ class Matcher:
     def _holds(self, element: Element, selector: Selector, step: int) -> bool:
         """Whether the selector up to this compound matches the element."""
         self._spend(1)
-        if not all(self._passes(element, test) for test in selector.compounds[step]):
+        if not self._passes_all(element, selector.compounds[step]):
             return False
         if step == 0:
             return True
@@ -102,7 +109,7 @@ class Matcher:
 
     def _spend(self, steps: int) -> None:
         self._steps += steps
-        if self._steps > _MOST_STEPS:
+        if self._steps > self._most_steps:
             raise ToolError("The page's styles are too complicated to tell what it hides", hint="Try another page")
 
     def _holds_along(
@@ -159,11 +166,27 @@ class Matcher:
     def _elements_having(self, test: Has) -> set[Element]:
         if test not in self._having:
             found: set[Element] = set()
-            for combinator, selector in test.relatives:
-                for element in self.select(selector):
-                    _add_havers(found, element, combinator)
+            for leading, selector in test.relatives:
+                found |= self._starts(leading, selector)
             self._having[test] = found
         return self._having[test]
+
+    def _starts(self, leading: str, selector: Selector) -> set[Element]:
+        """The elements from which the relative selector leads to something, walked backwards from what it ends at."""
+        reached: set[Element] = set()
+        for compound, combinator in zip(
+            reversed(selector.compounds), reversed((leading, *selector.combinators)), strict=True
+        ):
+            among = reached if compound is not selector.compounds[-1] else self._candidates(compound)
+            matching = [element for element in among if self._passes_all(element, compound)]
+            self._spend(len(among))
+            reached = set()
+            for element in matching:
+                _add_havers(reached, element, combinator)
+        return reached
+
+    def _passes_all(self, element: Element, compound: Compound) -> bool:
+        return all(self._passes(element, test) for test in compound)
 
     def _is_nth(self, element: Element, test: Nth) -> bool:
         if element.parent is None:
@@ -215,12 +238,11 @@ class Matcher:
                 return True
 
     def _speaks(self, element: Element, codes: Sequence[str]) -> bool:
-        spoken = ""
-        for one in (element, *element.ancestors()):
-            self._spend(1)
-            if "lang" in one.attributes:
-                spoken = one.attributes["lang"].lower()
-                break
+        if not self._languages:
+            for one in self._all:
+                above = self._languages[one.parent] if one.parent else ""
+                self._languages[one] = one.attributes.get("lang", above).lower()
+        spoken = self._languages[element]
         return any(spoken == code or spoken.startswith(f"{code}-") for code in codes)
 
 

@@ -112,7 +112,7 @@ def _take_apart(name: str, value: Tokens) -> Mapping[str, Tokens]:
         size = _font_size(parts)
         return {"font-size": (size,)} if size else {}
     if name == "background":
-        color = [token for token in parts if parse_rgba([token])]
+        color = [token for token in parts if parse_rgba((token,))]
         picture = [token for token in parts if token.kind == "url" or _is_picture(token)]
         return {
             "background-color": tuple(color[:1]) or _TRANSPARENT,

@@ -16,7 +16,7 @@ Specificity = tuple[int, int, int]
 _MOST_COMPOUNDS = 100
 _NO_WEIGHT: Specificity = (0, 0, 0)
 _CLASS_WEIGHT: Specificity = (0, 1, 0)
-_SELECTOR_LISTS = {"is", "where", "not", "matches", "any", "-webkit-any", "-moz-any"}
+_SELECTOR_LISTS = {"is", "where", "not", "-webkit-any"}
 _NTH = {"nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type"}
 _AS_NTH = {
     "first-child": "nth-child",
@@ -204,16 +204,17 @@ def _read_simple(
     token = tokens[position]
     after = tokens[position + 1] if position + 1 < len(tokens) else Token("end")
     match token.kind:
-        case "ident" if after.is_sign("|"):
-            return None, _NO_WEIGHT, position + 2
         case "ident":
             return HasTag(token.name), (0, 0, 1), position + 1
         case "hash":
             return HasId(token.text), (1, 0, 0), position + 1
         case "[] block":
             return _parse_attribute(token.inner), _CLASS_WEIGHT, position + 1
-        case "literal" if token.text in {"*", "|"}:
-            return None, _NO_WEIGHT, position + 1
+        case "literal" if token.text == "*":
+            return None, _NO_WEIGHT, position + (2 if after.is_sign("|") else 1)
+        case "literal" if token.text == "|":
+            # Elements without a namespace; those of a page all have one.
+            return Never(), _NO_WEIGHT, position + 1
         case "literal" if token.text == "&":
             return (
                 (IsAny(parents), _heaviest(parents), position + 1)
@@ -249,7 +250,7 @@ def _parse_attribute(inner: Sequence[Token]) -> HasAttribute:
 
 def _parse_pseudo(token: Token, parents: Sequence[Selector]) -> tuple[Test, Specificity]:
     name = token.name
-    if name in _DYNAMIC or (name.startswith(("-moz-", "-ms-", "-webkit-")) and name not in _SELECTOR_LISTS):
+    if name in _DYNAMIC or (name.startswith("-webkit-") and name not in _SELECTOR_LISTS):
         return Never(), _CLASS_WEIGHT
     if token.kind == "ident":
         if name in _AS_NTH:
@@ -296,7 +297,8 @@ def _parse_nth(name: str, inner: Sequence[Token], parents: Sequence[Selector]) -
     split = next(
         (place for place, token in enumerate(inner) if token.kind == "ident" and token.name == "of"), len(inner)
     )
-    form = re.sub(r"\s+", "", render_tokens(inner[:split]).lower())
+    form = re.sub(r"\s+", "", render_tokens(map(_with_sign, inner[:split]))).lower()
+    form = form.replace("++", "+").replace("-+", "-").removeprefix("+")
     form = {"even": "2n", "odd": "2n+1"}.get(form, form)
     found = _NTH_FORM.fullmatch(form)
     if found is None:
@@ -306,6 +308,11 @@ def _parse_nth(name: str, inner: Sequence[Token], parents: Sequence[Selector]) -
         return _nth(name, 0, int(found[3]), among)
     step = int(f"{found[1]}1") if found[1] in {"", "+", "-"} else int(found[1])
     return _nth(name, step, int(found[2] or 0), among)
+
+
+def _with_sign(token: Token) -> Token:
+    """In `2n+1` the sign is part of the second number, and rendering would drop it."""
+    return Token("ident", f"{token.number:+g}{token.text}") if token.kind == "number" else token
 
 
 def _nth(name: str, step: int, offset: int, among: Sequence[Selector] = ()) -> Nth:

@@ -76,12 +76,10 @@ function changedArguments(field) {
 // Puts a card below its step. The focus follows only when the person is not writing.
 export function showCard(transcript, card) {
   if (document.getElementById(card.id)) return;
-  document.getElementById("waiting")?.remove();
   transcript.live.append(card);
   tick();
-  if (!isTyping() && !document.querySelector("dialog[open]")) {
-    card.querySelector("[data-answer=approve], [data-option], [name=instead]").focus({ preventScroll: true });
-  }
+  // The card itself and not its button: a key that was meant for the message must not allow anything.
+  if (!isTyping() && !document.querySelector("dialog[open]")) card.focus({ preventScroll: true });
 }
 
 export function takeCardAway(id) {

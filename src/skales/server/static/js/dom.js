@@ -7,9 +7,17 @@ export function parseHtml(html) {
   return holder.content;
 }
 
+export function isInField() {
+  return Boolean(document.activeElement?.matches("input:not([type=radio], [type=checkbox]), textarea, select"));
+}
+
+// A person types who has something in the field, or pressed a key a moment ago.
+const PAUSE_MS = 1500;
+let lastKey = -PAUSE_MS;
+addEventListener("keydown", () => (lastKey = performance.now()), { capture: true, passive: true });
+
 export function isTyping() {
-  const active = document.activeElement;
-  return Boolean(active?.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]"));
+  return isInField() && (document.activeElement.value !== "" || performance.now() - lastKey < PAUSE_MS);
 }
 
 // Writes into a field the way a person would, so that everything that listens notices.

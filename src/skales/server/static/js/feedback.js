@@ -47,6 +47,23 @@ function actionButton(box, { words, run }) {
   return button;
 }
 
+// What htmx could not do, in the server's own words.
+export function startFeedback() {
+  document.addEventListener("htmx:response:error", ({ detail }) => toast(wordsOf(detail.ctx.text)));
+  document.addEventListener("htmx:error", ({ detail }) => {
+    if (detail.ctx) toast("Skales does not answer. Check that it is running, then try again.");
+  });
+}
+
+function wordsOf(text) {
+  try {
+    const { error, hint } = JSON.parse(text);
+    return hint ? `${error}. ${hint}.` : `${error}.`;
+  } catch {
+    return "That did not work. The log says why.";
+  }
+}
+
 function leaveLater(box) {
   let timer = setTimeout(() => box.remove(), TOAST_MS);
   const stay = () => clearTimeout(timer);

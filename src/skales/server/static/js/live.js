@@ -25,6 +25,7 @@ class Live {
     this.failures = 0;
     this.source = null;
     this.answer = null;
+    this.waiting = makeWaiting();
     document.addEventListener("visibilitychange", () => this.#noticeVisibility());
     addEventListener("pagehide", () => this.#close());
     addEventListener("pageshow", (event) => {
@@ -48,6 +49,7 @@ class Live {
     this.failures = 0;
     if (event.lastEventId) this.place = event.lastEventId;
     TAKERS[name](this, JSON.parse(event.data));
+    this.#showWaiting();
   }
 
   #close() {
@@ -94,12 +96,10 @@ class Live {
     this.transcript.root.dataset.running = String(running);
     this.transcript.busy = running;
     this.stop.hidden = !running;
-    if (!running) document.getElementById("waiting")?.remove();
   }
 
   // The streaming answer, made when its first piece comes.
   get streaming() {
-    document.getElementById("waiting")?.remove();
     if (!this.answer) {
       this.answer = new StreamingAnswer();
       this.transcript.live.append(this.answer.article);
@@ -116,16 +116,22 @@ class Live {
     this.transcript.live.append(parseHtml(html));
   }
 
-  showWaiting() {
-    document.getElementById("waiting")?.remove();
-    const line = document.createElement("p");
-    line.id = "waiting";
-    line.className = "waiting-dots";
-    const spinner = document.createElement("span");
-    spinner.className = "spinner";
-    line.append(spinner, "Working");
-    this.transcript.live.append(line);
+  // A sign of life while a turn runs and nothing else on the page moves.
+  #showWaiting() {
+    const root = this.transcript.root;
+    const moves = this.answer || root.querySelector(".gauge, [data-approval], .step:is([data-state=running], [data-state=open])");
+    if (this.source && root.dataset.running === "true" && !moves) this.transcript.live.append(this.waiting);
+    else this.waiting.remove();
   }
+}
+
+function makeWaiting() {
+  const line = document.createElement("p");
+  line.className = "waiting";
+  const spinner = document.createElement("span");
+  spinner.className = "spinner";
+  line.append(spinner, "Working");
+  return line;
 }
 
 const TAKERS = {
@@ -138,7 +144,6 @@ const TAKERS = {
     live.answer = null;
     live.transcript.live.replaceChildren();
     live.setRunning(running);
-    if (running) live.showWaiting();
   },
 
   reload: (live) => live.reload(),
@@ -152,7 +157,6 @@ const TAKERS = {
       live.transcript.toEnd();
     }
     live.setRunning(true);
-    live.showWaiting();
     tellPage("skales:sessions");
   },
 
@@ -174,11 +178,7 @@ const TAKERS = {
   },
 
   step: (live, { key, html }) => {
-    document.getElementById("waiting")?.remove();
     live.transcript.putStep(key, parseHtml(html).firstElementChild);
-    if (live.transcript.root.dataset.running === "true" && !live.transcript.live.querySelector(".step[data-state=running], .step[data-state=open]")) {
-      live.showWaiting();
-    }
   },
 
   ask: (live, { html, text }) => {

@@ -4,6 +4,7 @@ import { startApprovals } from "./approvals.js";
 import { startComposer } from "./composer.js";
 import { startCopying } from "./copying.js";
 import { startDrawer } from "./drawer.js";
+import { startFeedback } from "./feedback.js";
 import { startLive } from "./live.js";
 import { startSessions } from "./sessions.js";
 import { startSettings } from "./settings.js";
@@ -11,6 +12,7 @@ import { startShortcuts } from "./shortcuts.js";
 import { startStarter } from "./starter.js";
 import { startTranscript } from "./transcript.js";
 
+startFeedback();
 startDrawer();
 startSessions();
 startCopying();

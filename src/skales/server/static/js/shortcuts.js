@@ -1,6 +1,6 @@
 // All keys of the page in one table; the help dialog shows the same table.
 
-import { isTyping } from "./dom.js";
+import { isInField } from "./dom.js";
 
 const SHORTCUTS = [
   { keys: "?", what: "show this help", run: showHelp },
@@ -27,7 +27,7 @@ export function startShortcuts() {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return;
     const shortcut = SHORTCUTS.find((candidate) => candidate.run && candidate.keys === event.key);
-    if (!shortcut || (isTyping() && !shortcut.always)) return;
+    if (!shortcut || (isInField() && !shortcut.always)) return;
     if (!shortcut.always) event.preventDefault();
     shortcut.run();
   });

@@ -21,7 +21,7 @@ class Transcript {
     this.session = document.getElementById("chat").dataset.session;
     this.newest = document.getElementById("newest");
     this.sticks = true;
-    this.height = 0;
+    this.height = this.top = 0;
     this.grown = new ResizeObserver(() => this.#follow());
     this.seen = new IntersectionObserver((entries) => this.#reachTop(entries), { root: scroll, rootMargin: "600px 0px 0px" });
     scroll.addEventListener("scroll", () => this.#noticeScroll(), { passive: true });
@@ -65,11 +65,11 @@ class Transcript {
     else this.live.append(element);
   }
 
-  // A tool step replaces the newest one of its key that is not finished yet; a new call gets a place of its own.
+  // A tool step replaces the newest one of its key. Models count their calls anew each turn: one that begins while the
+  // last of its key is finished is another call.
   putStep(key, element) {
     const known = [...this.root.querySelectorAll(`.step[data-call="${CSS.escape(key)}"]`)].at(-1);
-    const isSame = known && (known.closest("#live") || !["done", "failed"].includes(known.dataset.state));
-    if (!isSame) {
+    if (!known || (isFinished(known) && !isFinished(element))) {
       this.live.append(element);
       return;
     }
@@ -83,12 +83,17 @@ class Transcript {
     this.sticks = true;
     this.newest.hidden = true;
     this.scroll.scrollTop = this.scroll.scrollHeight;
+    this.top = this.scroll.scrollTop;
     this.height = this.scroll.scrollHeight;
   }
 
+  // Only a way up is a wish to stay; the end may also have moved down since the last scroll of our own.
   #noticeScroll() {
-    const below = this.scroll.scrollHeight - this.scroll.clientHeight - this.scroll.scrollTop;
-    this.sticks = below < AT_END_PX;
+    const { scrollTop, scrollHeight, clientHeight } = this.scroll;
+    const isAtEnd = scrollHeight - clientHeight - scrollTop < AT_END_PX;
+    if (isAtEnd) this.sticks = true;
+    else if (scrollTop < this.top) this.sticks = false;
+    this.top = scrollTop;
     if (this.sticks) this.newest.hidden = true;
   }
 
@@ -129,4 +134,8 @@ class Transcript {
       toast(error.message);
     }
   }
+}
+
+function isFinished(step) {
+  return step.dataset.state === "done" || step.dataset.state === "failed";
 }

@@ -1,0 +1,41 @@
+"""Which programs a command really starts, and which texts in it are commands again. Pure; judges nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skales.security.shell_call import Call, make_call
+from skales.security.shell_code import shell_texts
+from skales.security.shell_tree import Command, Word
+from skales.security.shell_wrappers import started_by
+
+# `sudo env nice …`: nobody wraps more often by hand.
+_MAX_CALLS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls, outermost first; texts to be read as commands; and in words what stayed unclear."""
+
+    calls: tuple[Call, ...] = ()
+    texts: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+def find_calls(command: Command) -> Calls:
+    """Everything a simple command starts, as far as its words tell."""
+    calls: list[Call] = []
+    texts: list[str] = []
+    faults: list[str] = []
+    waiting: list[Sequence[Word]] = [command.words]
+    while waiting and len(calls) < _MAX_CALLS:
+        words = waiting.pop(0)
+        if words and words[0].literal:
+            call = make_call(tuple(words))
+            calls.append(call)
+            texts += shell_texts(call)
+            waiting += started_by(call)
+        elif words:
+            faults.append("a computed program name")
+    if waiting:
+        faults.append("too many programs that start programs")
+    return Calls(tuple(calls), tuple(text for text in texts if text.strip()), tuple(faults))

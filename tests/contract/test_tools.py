@@ -1,0 +1,99 @@
+"""What must hold for every built-in tool, whoever wrote it."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from skales.core.tool import Effect, Safety, ToolSpec
+from skales.tools.addons import load_addons
+from skales.tools.arguments import check_arguments
+from skales.tools.generate import build_index, collect_tools, main
+from skales.tools.index import INDEX_FILE, IndexEntry, load_index
+from skales.tools.registry import load_aliases
+
+CATEGORIES = {
+    "core", "media", "communication", "system", "file", "browser", "productivity", "web", "social", "automation",
+}  # fmt: skip
+CHANGES = {Effect.WRITES, Effect.DESTRUCTIVE, Effect.OUTBOUND, Effect.SPENDS}
+# The whole first request should stay within 20 KB; this leaves room for the system prompt.
+OFFER_BYTES = 17_000
+
+ENTRIES = {entry.spec.name: entry for entry in load_index()}
+every_tool = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES.keys())
+
+
+def properties_of(spec: ToolSpec) -> Mapping[str, Any]:
+    properties = spec.parameters["properties"]
+    assert isinstance(properties, dict)
+    return properties
+
+
+def test_the_index_is_fresh() -> None:
+    assert INDEX_FILE.read_text(encoding="utf-8") == build_index(), "run python -m skales.tools.generate"
+    assert main(["--check"]) == 0
+
+
+def test_the_index_holds_every_tool() -> None:
+    assert set(ENTRIES) == {function.__name__ for function in collect_tools()}
+
+
+def test_aliases_take_no_tools_name() -> None:
+    aliases = load_aliases()
+    assert not set(aliases) & set(ENTRIES)
+    assert not set(aliases) & set(aliases.values())
+
+
+def test_all_schemas_together_fit_the_first_request() -> None:
+    offered = [
+        {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
+        for spec in (entry.spec for entry in ENTRIES.values())
+    ]
+    assert len(json.dumps(offered, ensure_ascii=False, separators=(",", ":")).encode()) <= OFFER_BYTES
+
+
+@every_tool
+def test_a_tool_is_named_and_described_for_a_model(entry: IndexEntry) -> None:
+    spec = entry.spec
+    assert re.fullmatch(r"[a-z]+(_[a-z0-9]+)+", spec.name)
+    assert 10 <= len(spec.description) <= 300
+    assert spec.description.endswith(".")
+    assert spec.category in CATEGORIES
+    assert not spec.addon or spec.addon in load_addons()
+
+
+@every_tool
+def test_a_schema_is_safe_for_every_provider(entry: IndexEntry) -> None:
+    text = json.dumps(entry.spec.parameters)
+    assert entry.spec.parameters["additionalProperties"] is False
+    assert not re.search(r'"(\$ref|\$defs|anyOf|oneOf|allOf|not|const|patternProperties)"', text)
+    for name, schema in properties_of(entry.spec).items():
+        assert schema["type"] in {"string", "integer", "number", "boolean", "array", "object"}, name
+        assert schema["description"], name
+        assert schema["type"] != "array" or schema["items"]["type"], name
+
+
+@every_tool
+def test_an_action_names_only_parameters_there_are(entry: IndexEntry) -> None:
+    named = set(re.findall(r"\{(\w+)(?::size)?\}", entry.action))
+    assert entry.action
+    assert named <= set(properties_of(entry.spec))
+
+
+@every_tool
+def test_an_example_is_a_call_that_would_be_accepted(entry: IndexEntry) -> None:
+    example = entry.spec.example
+    assert example is not None
+    assert example.request
+    assert check_arguments(entry.spec, example.arguments) == example.arguments
+
+
+@every_tool
+def test_effects_and_safety_agree(entry: IndexEntry) -> None:
+    spec = entry.spec
+    assert spec.effects or spec.safety is Safety.AUTO, "what asks first must say why"
+    assert spec.safety is Safety.AUTO or spec.effects & CHANGES
+    assert Effect.DESTRUCTIVE not in spec.effects or spec.safety is not Safety.AUTO
+    assert spec.category != "file" or (spec.safety is Safety.CONFIRM) == (Effect.WRITES in spec.effects)

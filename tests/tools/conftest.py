@@ -1,0 +1,113 @@
+"""A toolbox over real stores and a workspace of its own; tools are called as the agent calls them."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from skales.core.ids import SessionId
+from skales.core.json import JsonValue
+from skales.core.ports import CallScope, Question
+from skales.core.tool import ToolResult
+from skales.data.index import Index
+from skales.data.memories import MemoryStore
+from skales.data.paths import DataDirectory
+from skales.data.quarantine import Quarantine
+from skales.data.sessions import SessionStore
+from skales.data.tasks import TaskStore
+from skales.security.network import NetworkPolicy
+from skales.security.paths import PathPolicy
+from skales.tools.context import ToolContext
+from skales.tools.registry import BuiltinToolbox
+from tests.conftest import CountingIds, FixedClock
+
+
+@dataclass
+class Rules:
+    """What a test may change before it calls a tool."""
+
+    paths: PathPolicy
+    network: NetworkPolicy = field(default_factory=lambda: NetworkPolicy(allow_loopback=True))
+    addons: dict[str, bool] = field(default_factory=dict[str, bool])
+    answers: list[str] = field(default_factory=list[str])
+    questions: list[Question] = field(default_factory=list[Question])
+
+
+Call = Callable[..., Awaitable[ToolResult]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_trash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The system's trash, moved to a temporary folder before the library that uses it reads the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        place = tmp_path_factory.mktemp("share")
+        patch.setenv("XDG_DATA_HOME", str(place))
+        import send2trash  # noqa: F401
+
+        yield place / "Trash"
+
+
+@pytest.fixture
+def workspace(home: DataDirectory) -> Path:
+    return home.workspace
+
+
+@pytest.fixture
+def rules(home: DataDirectory) -> Rules:
+    return Rules(PathPolicy(workspace=home.workspace, blocked=home.private))
+
+
+@pytest.fixture
+def contexts(
+    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules
+) -> Iterator[Callable[[CallScope], ToolContext]]:
+    quarantine = Quarantine(home.quarantine, clock)
+    sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
+
+    def context(scope: CallScope) -> ToolContext:
+        return ToolContext(
+            scope=scope,
+            paths=rules.paths,
+            network=rules.network,
+            data=home,
+            sessions=sessions,
+            memories=MemoryStore(home, quarantine, clock, ids),
+            tasks=TaskStore(home, quarantine, clock, ids),
+            clock=clock,
+            ids=ids,
+        )
+
+    yield context
+    sessions.close()
+
+
+@pytest.fixture
+def toolbox(contexts: Callable[[CallScope], ToolContext], rules: Rules) -> BuiltinToolbox:
+    return BuiltinToolbox(contexts, lambda: rules.addons)
+
+
+@pytest.fixture
+def scope(rules: Rules) -> CallScope:
+    async def ask(question: Question) -> str:
+        rules.questions.append(question)
+        return rules.answers.pop(0)
+
+    return CallScope(SessionId("session_1"), "call_1", ask, lambda _progress: None)
+
+
+@pytest.fixture
+def ctx(contexts: Callable[[CallScope], ToolContext], scope: CallScope) -> ToolContext:
+    return contexts(scope)
+
+
+@pytest.fixture
+def call(toolbox: BuiltinToolbox, scope: CallScope) -> Call:
+    """`await call("read_file", path="a.txt")`"""
+
+    async def run(name: str, **arguments: JsonValue) -> ToolResult:
+        spec = toolbox.find(name)
+        assert spec is not None, f"no tool {name}"
+        return await toolbox.run(spec, toolbox.check_arguments(spec, arguments), scope)
+
+    return run

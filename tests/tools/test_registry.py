@@ -1,0 +1,111 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skales.core.errors import InputError, ToolError, ToolRefusedError
+from skales.core.ports import CallScope, Toolbox
+from skales.core.tool import Safety, ToolSpec
+from skales.tools.registry import BuiltinToolbox
+from tests.tools.conftest import Call, Rules
+
+
+def found(toolbox: BuiltinToolbox, name: str) -> ToolSpec:
+    spec = toolbox.find(name)
+    assert spec is not None
+    return spec
+
+
+def test_the_toolbox_is_what_the_agent_expects(toolbox: BuiltinToolbox) -> None:
+    as_port: Toolbox = toolbox
+    names = [spec.name for spec in as_port.specs()]
+    assert "read_file" in names
+    assert names == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("create_folder", "create_directory"), ("list_files", "list_directory"), ("create_file", "write_file")],
+)
+def test_old_names_find_the_tool(toolbox: BuiltinToolbox, alias: str, name: str) -> None:
+    assert found(toolbox, alias).name == name
+    assert toolbox.is_enabled(alias)
+
+
+def test_unknown_names_find_nothing(toolbox: BuiltinToolbox) -> None:
+    assert toolbox.find("no_such_tool") is None
+    assert not toolbox.is_enabled("no_such_tool")
+    assert toolbox.find("") is None
+
+
+@pytest.mark.anyio
+async def test_running_an_unknown_tool_is_an_error(toolbox: BuiltinToolbox, scope: CallScope) -> None:
+    spec = ToolSpec(name="gone", description="", parameters={}, category="core", safety=Safety.AUTO)
+    with pytest.raises(ToolError, match="no tool 'gone'"):
+        await toolbox.run(spec, {}, scope)
+
+
+def test_an_approval_card_says_what_would_happen(toolbox: BuiltinToolbox) -> None:
+    described = toolbox.describe(found(toolbox, "write_file"), {"path": "notes.txt", "content": "x" * 3000})
+    assert described == "Write 2.9 KB to notes.txt"
+
+
+def test_faulty_arguments_are_an_input_error(toolbox: BuiltinToolbox) -> None:
+    with pytest.raises(InputError, match="did you mean 'path'"):
+        toolbox.check_arguments(found(toolbox, "read_file"), {"file_path": "a.txt"})
+
+
+@pytest.mark.anyio
+async def test_faulty_arguments_that_nobody_checked_do_not_reach_the_tool(
+    toolbox: BuiltinToolbox, scope: CallScope
+) -> None:
+    with pytest.raises(ToolError, match="'path' is missing"):
+        await toolbox.run(found(toolbox, "read_file"), {}, scope)
+
+
+@pytest.mark.anyio
+async def test_a_path_is_refused_in_the_words_of_the_rule(call: Call, rules: Rules) -> None:
+    with pytest.raises(ToolRefusedError, match="is outside the allowed folders"):
+        await call("read_file", path="/etc/passwd")
+
+
+@pytest.mark.anyio
+async def test_every_path_of_a_list_is_judged(call: Call, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("a")
+    with pytest.raises(ToolRefusedError):
+        await call("create_archive", paths=["a.txt", "/etc/passwd"], archive="out.zip")
+    assert not (workspace / "out.zip").exists()
+
+
+@pytest.mark.anyio
+async def test_a_path_left_out_means_the_workspace(call: Call, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("a")
+    assert "a.txt" in (await call("list_directory")).text
+
+
+@pytest.mark.anyio
+async def test_a_result_has_a_short_summary(call: Call, workspace: Path) -> None:
+    name = "n" * 240
+    (workspace / name).write_text("a")
+    result = await call("delete_file", path=name)
+    assert len(result.summary) <= 200
+    assert result.summary.endswith("…")
+
+
+@pytest.mark.anyio
+async def test_a_text_result_is_summed_up_by_its_first_line(call: Call) -> None:
+    result = await call("create_directory", path="new")
+    assert (result.text, result.summary) == ("Created the folder new", "Created the folder new")
+
+
+def test_start_up_imports_no_tool() -> None:
+    code = (
+        "import sys; from skales.tools.registry import BuiltinToolbox; "
+        "box = BuiltinToolbox(lambda scope: None, dict); assert box.specs(); assert box.is_enabled('read_file'); "
+        "loaded = [name for name in sys.modules if name.startswith('skales.tools.')]; "
+        "heavy = {'pypdf', 'openpyxl', 'docx', 'pptx', 'lxml', 'charset_normalizer', 'regex', 'send2trash', "
+        "'anyio', 'httpx2', 'pydantic'} & set(sys.modules); "
+        "assert not heavy, heavy; assert not [name for name in loaded if name.count('.') > 2], loaded"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)

@@ -1,12 +1,11 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-import anyio.abc
 import anyio.to_thread
 
 from skales.agent.approvals import ApprovalDesk
@@ -95,7 +94,7 @@ class App:
 
 
 @asynccontextmanager
-async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> AsyncIterator[App]:
+async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> AsyncGenerator[App, None]:
     """Open the data directory and run the app until the block ends; running turns are stopped, their text kept.
 
     Raises ConfigurationError when another program holds the directory, StorageError when it cannot be used.

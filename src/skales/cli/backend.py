@@ -1,6 +1,6 @@
 """The app behind a command: a running server over HTTP when there is one, else the app in this process."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Protocol
 
@@ -61,7 +61,7 @@ class Backend(Protocol):
 
 
 @asynccontextmanager
-async def open_backend() -> AsyncIterator[Backend]:
+async def open_backend() -> AsyncGenerator[Backend, None]:
     """The server of this data directory, or the app in this process for as long as the block lasts."""
     instance = find_instance(locate_data_directory())
     if instance is not None:

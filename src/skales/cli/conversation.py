@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import aclosing, contextmanager
 
 from skales.cli.backend import Backend
@@ -45,7 +45,7 @@ async def _answer(backend: Backend, approval: Approval) -> None:
 
 
 @contextmanager
-def _stop_at_interrupt(backend: Backend, session_id: str) -> Iterator[None]:
+def _stop_at_interrupt(backend: Backend, session_id: str) -> Generator[None, None, None]:
     """Ctrl-C stops the turn and keeps the text; it does not end the program."""
     loop = asyncio.get_running_loop()
     stopping: set[asyncio.Task[None]] = set()

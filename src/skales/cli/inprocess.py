@@ -1,6 +1,6 @@
 """The app in the command's own process, for when no server runs."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
@@ -24,7 +24,7 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
 
 
 @asynccontextmanager
-async def open_inprocess() -> AsyncIterator[Backend]:
+async def open_inprocess() -> AsyncGenerator[Backend, None]:
     """Start the app, stop it afterwards."""
     async with open_app(locate_data_directory(), exclusive=False) as app:
         yield InProcessBackend(app)

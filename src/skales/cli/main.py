@@ -7,6 +7,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Protocol
 
 from skales import __version__
 from skales.core.errors import SkalesError
@@ -54,10 +55,15 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for what add_subparsers returns
+class _Commands(Protocol):
+    """What add_subparsers returns, which argparse gives no public name."""
+
+    def add_parser(self, name: str, *, help: str) -> argparse.ArgumentParser:
+        """A parser for one command."""
+        ...
 
 
-def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_serve(commands: _Commands) -> None:
     serve = commands.add_parser("serve", help="start the app: page and API on this machine")
     serve.add_argument(
         "--port", type=int, help="use this port only (default: SKALES_PORT, else the first free of 3000-3009)"
@@ -65,14 +71,14 @@ def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
     serve.add_argument("--no-window", action="store_true", help="do not open the page")
 
 
-def _add_chat(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_chat(commands: _Commands) -> None:
     chat = commands.add_parser("chat", help="talk to the agent; with a text, ask once and print the answer")
     chat.add_argument("text", nargs="?", help="the message; `-` reads it from standard input")
     chat.add_argument("--session", metavar="ID", help="go on in this conversation")
     _add_json(chat)
 
 
-def _add_tools(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_tools(commands: _Commands) -> None:
     tools = commands.add_parser("tools", help="list the tools, or run one without a model")
     actions = tools.add_subparsers(dest="action", metavar="action")
     _add_json(actions.add_parser("list", help="list all tools (default)"))
@@ -84,14 +90,14 @@ def _add_tools(commands: "_Commands[argparse.ArgumentParser]") -> None:
     _add_json(tools)
 
 
-def _add_model(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_model(commands: _Commands) -> None:
     model = commands.add_parser("model", help="show the active model, or switch: skales model openai gpt-5.5")
     model.add_argument("provider", nargs="?")
     model.add_argument("model", nargs="?")
     _add_json(model)
 
 
-def _add_sessions(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_sessions(commands: _Commands) -> None:
     sessions = commands.add_parser("sessions", help="list, show, search or delete conversations")
     actions = sessions.add_subparsers(dest="action", metavar="action")
     listing = actions.add_parser("list", help="newest first (default)")
@@ -105,7 +111,7 @@ def _add_sessions(commands: "_Commands[argparse.ArgumentParser]") -> None:
     _add_json(sessions)
 
 
-def _add_config(commands: "_Commands[argparse.ArgumentParser]") -> None:
+def _add_config(commands: _Commands) -> None:
     config = commands.add_parser("config", help="read and change settings; set up a provider")
     actions = config.add_subparsers(dest="action", metavar="action", required=True)
     actions.add_parser("path", help="where the data directory is")

@@ -1,4 +1,7 @@
-"""Asks the person at the terminal: may this run, or what does the agent want to know. Spec: orchestrator.md, "Approvals"."""
+"""Asks the person at the terminal: may this run, or what does the agent want to know.
+
+Spec: orchestrator.md, "Approvals".
+"""
 
 import json
 import os
@@ -12,6 +15,15 @@ from skales.cli.terminal import aside, paint, warn
 from skales.core.approval import Approval, AskKind, Decision, Scope
 from skales.core.json import JsonObject, as_object, parse_json
 
+_PLAIN_ANSWERS = {
+    "y": Decision(approved=True, by="cli"),
+    "yes": Decision(approved=True, by="cli"),
+    "n": Decision(approved=False, by="cli"),
+    "no": Decision(approved=False, by="cli"),
+    "": Decision(approved=False, by="cli"),
+    "s": Decision(approved=True, scope=Scope.SESSION, by="cli"),
+    "a": Decision(approved=True, scope=Scope.ALWAYS, by="cli"),
+}
 _CHOICES = "[y] yes  [n] no  [s] yes, for this conversation  [a] always  [e] edit  [i] no, and instead…"
 
 
@@ -44,15 +56,9 @@ def _ask_permission(approval: Approval) -> Decision:
         aside(f"  always covers {approval.covers}")
     while True:
         answer = read_line(f"{paint(_CHOICES, 'bold', to=sys.stderr)} > ").strip().lower()
+        if answer in _PLAIN_ANSWERS:
+            return _PLAIN_ANSWERS[answer]
         match answer:
-            case "y" | "yes":
-                return Decision(approved=True, by="cli")
-            case "n" | "no" | "":
-                return Decision(approved=False, by="cli")
-            case "s":
-                return Decision(approved=True, scope=Scope.SESSION, by="cli")
-            case "a":
-                return Decision(approved=True, scope=Scope.ALWAYS, by="cli")
             case "e":
                 edited = _edit_arguments(approval.args)
                 if edited is not None:

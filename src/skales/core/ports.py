@@ -3,7 +3,7 @@
 Floor-2 rooms do not import each other and the agent does not import them; they meet here.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -91,7 +91,7 @@ ProviderEvent = TextPiece | ReasoningPiece | CallReady | UsageCounted | RetryPla
 class Provider(Protocol):
     """One configured endpoint that answers."""
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[ProviderEvent]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
         """Ask, and yield what comes. Ends with `Finished` or raises ProviderError; closing it cancels the request."""
         ...
 

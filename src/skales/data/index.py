@@ -178,7 +178,8 @@ class Index:
             if not self._in_memory and not os.path.lexists(self._path):
                 self.close()
             known = self._run(lambda _: dict(self._stamps))
-            found = self._scan(known)
+            with storage_errors(self._folder, "listed"):
+                found = self._scan(known)
             if found == known:
                 return
             self._broken = {name: stamp for name, stamp in self._broken.items() if found.get(name) == stamp}
@@ -201,12 +202,11 @@ class Index:
         return found
 
     def _entries(self) -> list[os.DirEntry[str]]:
-        with storage_errors(self._folder, "listed"):
-            try:
-                with os.scandir(self._folder) as entries:
-                    return list(entries)
-            except FileNotFoundError:
-                return []
+        try:
+            with os.scandir(self._folder) as entries:
+                return list(entries)
+        except FileNotFoundError:
+            return []
 
     def _take_over(self, files: Mapping[str, Stamp], known: Mapping[str, Stamp], read: Reader) -> None:
         entries = {name: self._read(name, stamp, read) for name, stamp in files.items()}

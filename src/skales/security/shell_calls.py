@@ -1,5 +1,6 @@
 """Which programs a command really starts, and which texts in it are commands again. Pure; judges nothing."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ def find_calls(command: Command) -> Calls:
             calls.append(call)
             texts += shell_texts(call)
             waiting += started_by(call)
+            if re.search(r"\s", words[0].text):
+                # A whole command in one word, as `git submodule foreach 'rm x'` takes it.
+                texts.append(" ".join(word.text for word in words))
         elif words:
             faults.append("a computed program name")
     if waiting:

@@ -11,12 +11,13 @@ from skales.security.shell_calls import find_calls
 from skales.security.shell_code import code_words, is_shell, runs_input
 from skales.security.shell_rules import Danger, writes_history
 from skales.security.shell_targets import is_disk
-from skales.security.shell_tree import Command, Function, Pipeline, Redirect, Script, Stage, Word, walk, walk_stage
+from skales.security.shell_tree import Command, Function, Pipeline, Redirect, Script, Stage, walk, walk_stage
 from skales.security.shell_wrappers import started_by
 
 _DOWNLOADERS = frozenset(
     {
-        "curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lwp-request", "lynx", "w3m", "ncat", "nc",
+        "curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lwp-request", "lynx", "w3m",
+        "ncat", "nc",
         "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "start-bitstransfer",
     }
 )  # fmt: skip
@@ -39,7 +40,8 @@ def find_pipeline_danger(pipeline: Pipeline) -> Danger | None:
         if danger:
             return danger
         calls = list(_calls_in(stage))
-        if downloading and any(map(runs_input, calls)):
+        fed_by_xargs = any(call.name == "xargs" for call in calls) and any(map(is_shell, calls))
+        if downloading and (fed_by_xargs or any(map(runs_input, calls))):
             return _DOWNLOAD_RUN
         if isinstance(stage, Command) and _runs_downloaded_words(stage):
             return _DOWNLOAD_RUN
@@ -60,18 +62,19 @@ def find_function_danger(function: Function) -> Danger | None:
 
 
 def fed_texts(pipeline: Pipeline) -> Iterator[str | None]:
-    """Texts that a shell in the pipeline would run from its input; None when it runs what cannot be known."""
-    before: Stage | None = None
-    for stage in pipeline.stages:
+    """Texts that a shell in the pipeline runs from its input; None when it runs what cannot be known."""
+    printed: list[str] = []
+    for place, stage in enumerate(pipeline.stages):
         calls = list(_calls_in(stage))
         if any(map(runs_input, calls)):
-            own = [text for redirect in stage.redirects for text in _input_of(redirect)]
-            if own or before is not None:
-                yield from own or (_output_of(before) if before is not None else [])
+            yield from (text for redirect in stage.redirects for text in _input_of(redirect))
+            yield from printed
+            if place > 0 and not any(True for _ in _printed(pipeline.stages[place - 1])):
+                yield None
         for call in calls:
-            if call.name == "xargs" and before is not None:
-                yield from _xargs_texts(call, before)
-        before = stage
+            if call.name == "xargs":
+                yield from _xargs_texts(call, printed)
+        printed += _printed(stage)
 
 
 def _judge_redirect(redirect: Redirect) -> Danger | None:
@@ -109,10 +112,8 @@ def _runs_downloaded_words(command: Command) -> bool:
 
 
 def _script_downloads(script: Script) -> bool:
-    return any(
-        _downloads(call) for part in walk(script) for pipeline in part.pipelines for stage in pipeline.stages
-        for call in _calls_in(stage)
-    )  # fmt: skip
+    stages = (stage for part in walk(script) for pipeline in part.pipelines for stage in pipeline.stages)
+    return any(_downloads(call) for stage in stages for call in _calls_in(stage))
 
 
 def _as_script(stage: Stage) -> Script:
@@ -132,12 +133,6 @@ def _input_of(redirect: Redirect) -> Iterator[str | None]:
         yield None
 
 
-def _output_of(stage: Stage) -> Iterator[str | None]:
-    """What a stage prints, when it is one that prints its own words."""
-    texts = list(_printed(stage))
-    yield from texts or [None]
-
-
 def _printed(stage: Stage) -> Iterator[str]:
     for redirect in stage.redirects:
         if redirect.document is not None:
@@ -150,17 +145,7 @@ def _printed(stage: Stage) -> Iterator[str]:
             yield from words[1:] if call.name == "printf" else ()
 
 
-def _xargs_texts(call: Call, before: Stage) -> Iterator[str]:
+def _xargs_texts(call: Call, printed: list[str]) -> Iterator[str]:
     for words in started_by(call):
         start = " ".join(word.text for word in words if _SIMPLE_WORD.fullmatch(word.text))
-        for text in _printed(before):
-            yield f"{start} {text}"
-
-
-def words_of(script: Script) -> Iterator[Word]:
-    """Every word in a script and below, arguments, targets and all."""
-    for part in walk(script):
-        for pipeline in part.pipelines:
-            for stage in pipeline.stages:
-                yield from stage.words
-                yield from (redirect.target for redirect in stage.redirects)
+        yield from (f"{start} {text}" for text in printed)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skales.security.shell_call import Call
-from skales.security.shell_targets import is_disk, is_vital
+from skales.security.shell_targets import is_disk, is_far, is_vital
 from skales.security.shell_tree import Word
 
 
@@ -32,43 +32,24 @@ def writes_history(word: Word) -> bool:
 
 
 def _deletes_vital(call: Call) -> bool:
-    if call.name in ("rm", "srm", "unlink"):
-        recursive = call.has_option("rR", "--recursive") or "--no-preserve-root" in call.texts()
-        return recursive and any(map(is_vital, call.operands()))
-    if call.name == "mv":
-        return any(is_vital(word) for word in call.operands()[:-1] if word.text not in (".", "*", "..", "./*"))
     if call.name == "find":
         return _find_deletes_vital(call)
-    return call.name in ("rmtree", "trash", "gio", "rimraf") and any(map(is_vital, call.operands()))
+    recursive = call.has_option("rR", "--recursive") or "--no-preserve-root" in call.texts()
+    return call.name in ("rm", "srm", "rimraf") and recursive and any(map(is_vital, call.operands()))
 
 
 def _find_deletes_vital(call: Call) -> bool:
-    """Deletes from a vital folder down with no test that says what."""
+    """Deletes everything from a system or home folder down, with no test that says what."""
     texts = call.texts()
-    starts = []
-    for word in call.args:
-        if word.text.startswith(("-", "(", "!")) and word.text not in ("-H", "-L", "-P"):
-            break
-        starts.append(word)
-    harmless = {
-        "-type",
-        "-mindepth",
-        "-maxdepth",
-        "-xdev",
-        "-mount",
-        "-depth",
-        "-delete",
-        "-print",
-        "-exec",
-        "-execdir",
-    }
-    tests = [text for text in texts if re.fullmatch("-[a-z]{2,}[a-z0-9]*", text) and text not in harmless]
-    deletes = "-delete" in texts or any(text in ("rm", "/bin/rm", "shred") for text in texts)
-    return deletes and not tests and any(map(is_vital, starts))
+    own_end = next((place for place, text in enumerate(texts) if text in ("-exec", "-execdir", "-ok")), len(texts))
+    deletes = "-delete" in texts or any(re.fullmatch("(?:.*/)?(?:rm|shred|unlink)", text) for text in texts[own_end:])
+    no_tests = {"-type", "-mindepth", "-maxdepth", "-xdev", "-mount", "-depth", "-delete", "-print"}
+    tests = [text for text in texts[:own_end] if re.fullmatch("-[a-z]{2,}[a-z0-9]*", text) and text not in no_tests]
+    return deletes and not tests and any(is_far(word) and is_vital(word) for word in call.args[:own_end])
 
 
 def _deletes_on_windows(call: Call) -> bool:
-    targets = [word for word in call.args if not re.match(r"[-/][A-Za-z]+", word.text)]
+    targets = [word for word in call.args if not re.fullmatch("-[A-Za-z]+|/[A-Za-z]", word.text)]
     lower = [text.lower() for text in call.texts()]
     if call.name in ("remove-item", "ri", "del", "erase", "rd", "rmdir", "rm"):
         # PowerShell takes every unambiguous beginning of an option.
@@ -87,9 +68,9 @@ def _makes_file_system(call: Call) -> bool:
 def _overwrites_disk(call: Call) -> bool:
     if call.name in ("dd", "dcfldd", "dc3dd"):
         return any(word.text.startswith("of=") and is_disk(Word(word.text[3:])) for word in call.args)
-    if call.name in ("shred", "tee", "sgdisk", "badblocks", "hdparm", "cryptsetup", "truncate"):
+    if call.name in ("shred", "tee", "truncate"):
         return any(map(is_disk, call.operands()))
-    return call.name in ("cp", "mv", "install", "ln") and any(map(is_disk, call.operands()[1:]))
+    return call.name in ("cp", "install") and any(map(is_disk, call.operands()[1:]))
 
 
 def _powers_off(call: Call) -> bool:
@@ -106,17 +87,21 @@ def _powers_off(call: Call) -> bool:
 def _opens_everything(call: Call) -> bool:
     if call.name != "chmod" or not call.has_option("R", "--recursive"):
         return False
-    mode, *targets = [word for word in call.args if not re.match("-R|--", word.text)] or [Word("")]
-    opens = re.fullmatch(r"0?[0-7]?(?:777|666|000)|[augo]*[=+-][rwxX]*w[rwxX]*|a?[-=][rwxX]*", mode.text) is not None
-    return any(map(is_vital, targets)) and (opens or any(word.text.startswith("/") for word in targets))
+    words = [word for word in call.args if not re.fullmatch("-[A-Za-z]*R[A-Za-z]*|--.*|-[cfv]+", word.text)]
+    targets = [word for word in words[1:] if is_far(word) and is_vital(word)]
+    opens = words and re.fullmatch("0?0?(?:777|666|000)|[augo]*[=+]r?w?x?w[rwxX]*|a?[-=][rwxX]*", words[0].text)
+    # A system breaks under any one mode; a home folder only when it opens up or closes.
+    return bool(targets and opens) or any(not _is_home(word) for word in targets)
+
+
+def _is_home(word: Word) -> bool:
+    return re.match("/(?:home|Users|root)(?:/|\\Z)|~|\\$", word.text) is not None
 
 
 def _gives_everything_away(call: Call) -> bool:
-    return (
-        call.name in ("chown", "chgrp")
-        and call.has_option("R", "--recursive")
-        and any(is_vital(word) and word.text.startswith(("/", "~", "$")) for word in call.operands()[1:])
-    )
+    if call.name not in ("chown", "chgrp") or not call.has_option("R", "--recursive"):
+        return False
+    return any(is_far(word) and is_vital(word) for word in call.operands()[1:])
 
 
 def _git_parts(call: Call) -> tuple[str, list[str]]:
@@ -148,7 +133,7 @@ def _pushes_over_main(call: Call) -> bool:
 def _wipes_history(call: Call) -> bool:
     texts = call.texts()
     if call.name == "history":
-        return call.has_option("cw")
+        return call.has_option("c")
     if call.name == "clear-history":
         return True
     if call.name in ("rm", "shred", "truncate", "tee", "unlink"):
@@ -185,15 +170,11 @@ def _drops_firewall(call: Call) -> bool:
 
 
 def _kills_everything(call: Call) -> bool:
-    texts = call.texts()
-    hard = any(re.fullmatch(r"-(?:9|KILL|SIGKILL|s(?:9|KILL|SIGKILL))", text, re.IGNORECASE) for text in texts) or any(
-        text in ("-s", "--signal") and following.upper().removeprefix("SIG") in ("9", "KILL")
-        for text, following in zip(texts, texts[1:], strict=False)
-    )
-    if call.name == "killall":
-        return hard or any(text.upper() in ("--SIGNAL=9", "--SIGNAL=KILL") for text in texts)
+    words = " ".join(call.texts()).upper()
+    hard = re.search(r"(?:^|\s)-(?:-SIGNAL[= ]|S ?)?(?:SIG)?(?:9|KILL)(?:\s|\Z)", words) is not None
     # Process 1 starts all others; -1 means all of them.
-    return call.name == "kill" and any(text in ("-1", "1") for text in texts[1 if hard else 0 :] if hard)
+    everything = re.search(r"\s-?1(?:\s|\Z)", words) is not None
+    return hard and (call.name == "killall" or (call.name == "kill" and everything))
 
 
 def _removes_schedule(call: Call) -> bool:
@@ -208,11 +189,8 @@ def _formats(call: Call) -> bool:
 
 def _deletes_registry(call: Call) -> bool:
     lower = [text.lower() for text in call.texts()]
-    return (
-        call.name == "reg"
-        and "delete" in lower
-        and any(re.match(r"\\*(?:hklm|hkey_local_machine)", text) for text in lower)
-    )
+    machine = any(text.lstrip("\\").startswith(("hklm", "hkey_local_machine")) for text in lower)
+    return call.name == "reg" and "delete" in lower and machine
 
 
 def _bombs(call: Call) -> bool:

@@ -24,7 +24,7 @@ _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*|[0-9@*#?$!-])", re.ASCII)
 _BRACED = re.compile(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
-_PATTERN = re.compile(r"[*?\[]|\{.*(?:,|\.\.).*\}", re.DOTALL)
+_PATTERN = re.compile(r"[*?]|\[.+\]|\{.*(?:,|\.\.).*\}", re.DOTALL)
 # Nobody nests deeper by hand; the reader's own stack must hold.
 _MAX_DEPTH = 24
 # Stands in a word's shape for whatever is quoted or computed, so that it is no wildcard and no tilde.

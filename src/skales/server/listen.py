@@ -20,7 +20,7 @@ _STOP_WAIT_S = 1
 def bind_port(port: int | None) -> list[socket.socket]:
     """Listening sockets on the wanted port, else on the first free one of 3000-3009. Raises ConfigurationError.
 
-    The first is 127.0.0.1; a second on ::1 follows where the machine has it, since some clients take `localhost` for that.
+    The first is 127.0.0.1; one on ::1 follows where the machine has it, since some clients take `localhost` for that.
     """
     for candidate in [port] if port is not None else DEFAULT_PORTS:
         try:

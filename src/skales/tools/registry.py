@@ -101,6 +101,12 @@ def _load_function(entry: IndexEntry) -> ToolFunction:
 
 def _as_result(returned: Returned) -> ToolResult:
     result = ToolResult(text=returned) if isinstance(returned, str) else returned
+    # Names on disk may hold bytes that are no text; nothing behind this point could store or send them.
+    result = replace(result, text=_sendable(result.text), summary=_sendable(result.summary))
     summary = result.summary or next((line.strip() for line in result.text.splitlines() if line.strip()), "Done")
     short = summary if len(summary) <= _SUMMARY_LIMIT else f"{summary[: _SUMMARY_LIMIT - 1]}…"
     return replace(result, summary=short)
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -283,8 +283,8 @@ async def test_an_entity_bomb_is_refused(
 async def test_a_document_that_unpacks_to_much_is_not_opened(
     call: Call, word: Path, workbook: Path, slides: Path, workspace: Path, name: str, part: str
 ) -> None:
-    rewrite(workspace / name, keep, **{f"{part.rpartition('/')[0]}/zeros.xml": "0" * 60_000_000})
-    with pytest.raises(ToolError, match=r"unpacks to 57 MB; it is not opened"):
+    rewrite(workspace / name, keep, **{f"{part.rpartition('/')[0]}/zeros.xml": "0" * 20_000_000})
+    with pytest.raises(ToolError, match=r"unpacks to \d+ MB; it is not opened"):
         await call("read_file", path=name)
 
 

@@ -82,7 +82,7 @@ def test_several_equal_parts_without_marks_are_kept_whole() -> None:
 
 @pytest.mark.parametrize("tag", ["article", "header", "section", "p", "div class=menu"])
 def test_deep_nesting_is_measured_in_linear_time(tag: str) -> None:
-    assert main_text(f"<{tag}>" * 15_000 + LOREM) == LOREM
+    assert main_text(f"<{tag}>" * 3_000 + LOREM) == LOREM
 
 
 def test_page_of_links_is_its_own_main_text() -> None:

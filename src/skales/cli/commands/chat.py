@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import contextlib
+import importlib
 import json
 import sys
 
@@ -95,7 +97,5 @@ async def _show(backend: Backend, command: str) -> None:
 
 
 def _enable_line_editing() -> None:
-    try:
-        import readline  # noqa: F401 - importing it gives input() editing and history
-    except ImportError:
-        return
+    with contextlib.suppress(ImportError):  # not there on Windows
+        importlib.import_module("readline")  # loading it gives input() editing and history

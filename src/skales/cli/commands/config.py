@@ -9,9 +9,9 @@ from skales.app.wiring import open_app
 from skales.cli.terminal import aside, success, warn
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError
+from skales.data.endpoints import mask_key
 from skales.data.paths import locate_data_directory
 from skales.data.quarantine import Quarantine
-from skales.data.endpoints import mask_key
 from skales.data.settings import SettingsStore
 from skales.providers.catalog import find_entry
 
@@ -52,9 +52,8 @@ def _set_provider(settings: SettingsStore, arguments: argparse.Namespace) -> int
     )
     stored = settings.load().providers[arguments.id]
     success(f"{arguments.id} is set up" + ("" if arguments.no_activate else " and active"))
-    aside(
-        f"  base URL {stored.base_url or '(the default)'}, model {stored.model or '(none yet)'}, key {mask_key(stored.api_key) or '(none)'}"
-    )
+    address, model = stored.base_url or "(the default)", stored.model or "(none yet)"
+    aside(f"  base URL {address}, model {model}, key {mask_key(stored.api_key) or '(none)'}")
     return asyncio.run(_test(arguments.id)) if arguments.test else 0
 
 

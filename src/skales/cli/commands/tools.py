@@ -10,7 +10,7 @@ from skales.cli.backend import open_backend
 from skales.cli.terminal import paint, row, title
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
-from skales.tools.index import load_specs
+from skales.tools.index import load_index
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ async def _list(*, as_json: bool) -> int:
 
 
 def _show(name: str) -> int:
-    spec = next((spec for spec in load_specs() if spec.name == name), None)
+    spec = next((entry.spec for entry in load_index() if entry.spec.name == name), None)
     if spec is None:
         raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` lists them")
     title(spec.name)

@@ -22,7 +22,11 @@ _PARTS_LIMIT = 20_000
 _RATIO_LIMIT = 200
 _RATIO_FLOOR = 5 * 1024 * 1024
 
-_BROKEN = (BadZipFile, zlib.error, ET.ParseError, EOFError, KeyError, ValueError, NotImplementedError, RecursionError)
+# What a broken part makes the parsers raise, and a missing one their callers; a parse error is a SyntaxError.
+_BROKEN = (
+    AttributeError, BadZipFile, EOFError, LookupError, NotImplementedError, RecursionError, SyntaxError, TypeError,
+    ValueError, zlib.error,
+)  # fmt: skip
 
 
 @contextmanager

@@ -34,8 +34,6 @@ def read_pdf(stream: BinaryIO, part: str) -> Iterator[str]:
         if not text:
             silent.append(number)
             continue
-        if number - 1 in silent or not silent:
-            pass
         yield f"--- page {number} of {len(pages)} ---\n"
         yield from (f"{line}\n" for line in text.splitlines())
     if len(silent) == len(numbers):

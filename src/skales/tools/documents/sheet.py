@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from skales.core.errors import InputError, ToolError
+from skales.core.errors import InputError
 from skales.tools.documents.package import left_out, open_package
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ def _load(stream: BinaryIO, *, values: bool) -> "Workbook":
     # It warns of every extension it does not know; nothing that is read here depends on them.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"openpyxl\.")
     stream.seek(0)
-    try:
-        return openpyxl.load_workbook(stream, read_only=True, data_only=values, keep_links=False)
-    except (AttributeError, IndexError, TypeError, OSError) as error:
-        raise ToolError(
-            f"It is an Excel workbook, but damaged: {error}",
-            hint="Ask the person to open it in its own program and save it again",
-            code="damaged",
-        ) from error
+    return openpyxl.load_workbook(stream, read_only=True, data_only=values, keep_links=False)
 
 
 def _label(workbook: "Workbook", name: str) -> str:

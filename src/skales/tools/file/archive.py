@@ -22,7 +22,7 @@ from skales.tools.file.reach import build_reach, require_allowed, require_entry
 from skales.tools.file.safe_open import Entry, EntryKind, find_entry, open_file, walk_folder
 from skales.tools.file.secret_names import is_secret_name
 from skales.tools.file.unpacking import Member, read_archive
-from skales.tools.file.wording import count_of, shown_path
+from skales.tools.file.wording import count_of, shown_name, shown_path
 
 _CHUNK_BYTES = 1024 * 1024
 _NAMED = 20
@@ -172,7 +172,7 @@ def _left_out(packing: _Packing) -> str:
     for names, why in ((packing.secrets, "may hold keys or passwords"), (packing.other, "links, or closed to tools")):
         if names:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            parts.append(f"Left out ({why}): {', '.join(names[:_NAMED])}{more}")
+            parts.append(f"Left out ({why}): {', '.join(map(shown_name, names[:_NAMED]))}{more}")
     return ". ".join(parts)
 
 
@@ -233,7 +233,7 @@ def _require_room(ctx: ToolContext, contents: _Contents, target: Path, tops: set
         path = target.joinpath(*member.path.parts)
         kind = EntryKind.FOLDER if member.is_folder else EntryKind.FILE
         for place, as_kind in ((path, kind), (path.parent, EntryKind.FOLDER)):
-            if not is_open(Entry(place, as_kind, 0, 0, 0, 1)):
+            if not is_open(Entry(place, as_kind, 0, 0, 0)):
                 require_allowed(place, ctx.paths)
 
 

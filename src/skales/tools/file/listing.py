@@ -19,7 +19,7 @@ from skales.tools.documents.kinds import detect_kind, kind_by_name
 from skales.tools.file.changes import make_folder
 from skales.tools.file.reach import build_reach, require_entry
 from skales.tools.file.safe_open import Entry, EntryKind, find_entry, list_folder, open_file, read_link, walk_folder
-from skales.tools.file.wording import count_of, shown_path
+from skales.tools.file.wording import count_of, shown_name, shown_path
 
 _LISTED = 500
 _HASHED_BYTES = 100 * 1024 * 1024
@@ -95,14 +95,14 @@ def _list(ctx: ToolContext, path: Path, depth: int) -> ToolResult:
 
 
 def _line(entry: Entry, top: Path, *, is_open: bool) -> str:
-    name = entry.path.relative_to(top).as_posix()
+    name = shown_name(entry.path.relative_to(top).as_posix())
     if not is_open:
         return f"{name} (closed to tools)"
     match entry.kind:
         case EntryKind.FOLDER:
             return f"{name}/"
         case EntryKind.LINK:
-            return f"{name} -> {read_link(entry.path)}"
+            return f"{name} -> {shown_name(read_link(entry.path))}"
         case EntryKind.OTHER:
             return f"{name} (device, pipe or socket)"
         case EntryKind.FILE:
@@ -123,14 +123,14 @@ def _create(ctx: ToolContext, path: Path) -> str:
 def _details(ctx: ToolContext, path: Path) -> ToolResult:
     entry = require_entry(path, ctx.paths, may_be_link=True)
     name = shown_path(ctx, path)
-    lines = [f"path: {path}", f"changed: {_minute(entry.modified_ms)}"]
+    lines = [f"path: {shown_name(str(path))}", f"changed: {_minute(entry.modified_ms)}"]
     match entry.kind:
         case EntryKind.FILE:
             lines += _file_details(path, entry)
         case EntryKind.FOLDER:
             lines += ["type: folder", f"holds: {count_of(len(list_folder(path)), 'entry', 'entries')}"]
         case EntryKind.LINK:
-            lines += [f"type: link to {read_link(path)}"]
+            lines += [f"type: link to {shown_name(read_link(path))}"]
         case EntryKind.OTHER:
             lines += ["type: device, pipe or socket"]
     return ToolResult(text="\n".join(lines), summary=f"Looked at {name}")

@@ -27,16 +27,17 @@ def require_allowed(path: Path, policy: PathPolicy) -> Path:
 
 
 def build_reach(policy: PathPolicy) -> Callable[[Entry], bool]:
-    """A question for entries below an allowed folder: may a tool touch it?
+    """A question for entries met on a walk down from an allowed folder: may a tool touch it?
 
-    Below an allowed folder only what is blocked is closed. Every folder is judged; a file only when its name is that
-    of something blocked or it has several names, because judging costs a look at each parent.
+    On such a walk only what is blocked itself is closed, since nobody enters a closed folder. Judging a path looks at
+    each of its parents, so it is asked only for what has the name or the identity of something blocked.
     """
-    names = {_folded(name) for place in policy.blocked for name in (place.name, Path(os.path.realpath(place)).name)}
+    places = [place for folder in policy.blocked for place in (folder, Path(os.path.realpath(folder)))]
+    names = {_folded(place.name) for place in places}
+    identities = {found.identity for place in places if (found := _look(place)) is not None and found.identity[1]}
 
     def is_open(entry: Entry) -> bool:
-        is_plain_file = entry.kind is EntryKind.FILE and entry.links == 1
-        if is_plain_file and _folded(entry.path.name) not in names:
+        if _folded(entry.path.name) not in names and entry.identity not in identities:
             return True
         return decide_path(entry.path, policy).outcome is not Outcome.DENY
 
@@ -71,6 +72,14 @@ def _near_names(path: Path, policy: PathPolicy) -> Sequence[str]:
         return ()
     names = {entry.path.name.casefold(): entry.path.name for entry in list_folder(path.parent)}
     return [names[name] for name in difflib.get_close_matches(path.name.casefold(), names, n=3, cutoff=0.7)]
+
+
+def _look(place: Path) -> Entry | None:
+    """What is at a blocked place; one that cannot be looked at is known by its name alone."""
+    try:
+        return find_entry(place, may_be_link=True)
+    except ToolError:
+        return None
 
 
 def _folded(name: str) -> str:

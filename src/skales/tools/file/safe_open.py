@@ -41,14 +41,14 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name in a folder. `size_bytes` is 0 for what is not a file; `links` counts the names of the same thing."""
+    """One name in a folder. `size_bytes` is 0 for what is not a file; `identity` tells it under any other name."""
 
     path: Path
     kind: EntryKind
     size_bytes: int
     modified_ms: int
     mode: int
-    links: int
+    identity: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def find_entry(path: Path, *, may_be_link: bool = False) -> Entry | None:
         may_be_link: Describe a link itself; else one must have been swapped in, and ToolRefusedError is raised.
     """
     if not path.name:
-        return Entry(path, EntryKind.FOLDER, 0, 0, 0, 1)
+        return Entry(path, EntryKind.FOLDER, 0, 0, 0)
     with disk_errors("read", path):
         try:
             with hold_parent(path) as parent:
@@ -245,4 +245,4 @@ def _check_unchanged(path: Path) -> None:
 def _entry(path: Path, found: os.stat_result) -> Entry:
     kind = kind_of(found)
     size_bytes = found.st_size if kind is EntryKind.FILE else 0
-    return Entry(path, kind, size_bytes, found.st_mtime_ns // 1_000_000, found.st_mode, found.st_nlink)
+    return Entry(path, kind, size_bytes, found.st_mtime_ns // 1_000_000, found.st_mode, (found.st_dev, found.st_ino))

@@ -14,7 +14,7 @@ from skales.tools.file.changes import remove_entry
 from skales.tools.file.copying import copy_entry, move_entry, trash_entry
 from skales.tools.file.reach import build_reach, require_all_allowed, require_allowed, require_entry
 from skales.tools.file.safe_open import Entry, EntryKind, find_entry, read_link, walk_folder
-from skales.tools.file.wording import count_of, shown_path
+from skales.tools.file.wording import count_of, shown_name, shown_path
 
 _NAMED = 10
 
@@ -89,7 +89,7 @@ def _copy(ctx: ToolContext, source: Path, destination: Path, overwrite: bool) ->
     what = "" if entry.kind is EntryKind.FILE else f"{count_of(copied.files, 'file')}, "
     size = render_size(copied.size_bytes)
     summary = f"Copied {shown_path(ctx, source)} to {shown_path(ctx, target)} ({what}{size})"
-    missing = f". Left out: {', '.join(copied.left_out[:_NAMED])}" if copied.left_out else ""
+    missing = f". Left out: {', '.join(map(shown_name, copied.left_out[:_NAMED]))}" if copied.left_out else ""
     more = f" and {len(copied.left_out) - _NAMED} more" if len(copied.left_out) > _NAMED else ""
     return ToolResult(text=f"{summary}{missing}{more}", summary=summary, files=(str(target),))
 
@@ -98,7 +98,7 @@ def _delete(ctx: ToolContext, path: Path, recursive: bool) -> ToolResult:
     entry = require_entry(path, ctx.paths, may_be_link=True)
     name = shown_path(ctx, path)
     if entry.kind is EntryKind.LINK:
-        target = read_link(path)
+        target = shown_name(read_link(path))
         remove_entry(path)
         summary = f"Removed the link {name}; what it pointed to ({target}) is untouched"
         return ToolResult(text=summary, summary=summary, files=(str(path),))

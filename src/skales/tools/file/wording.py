@@ -3,14 +3,18 @@
 from pathlib import Path
 
 from skales.tools.context import ToolContext
+from skales.tools.describe import visible
 
 
 def shown_path(ctx: ToolContext, path: Path) -> str:
-    """Relative to the workspace when inside it, else whole."""
-    try:
-        return path.relative_to(ctx.paths.workspace.resolve()).as_posix()
-    except ValueError:
-        return str(path)
+    """Relative to the workspace when inside it, else whole; on one line whatever the name holds."""
+    workspace = ctx.paths.workspace.resolve()
+    return shown_name(path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else str(path))
+
+
+def shown_name(name: str) -> str:
+    """The name, with characters that could be taken for something else written as their codes."""
+    return name if name.isprintable() else visible(name)
 
 
 def count_of(number: int, singular: str, plural: str = "") -> str:

@@ -73,10 +73,10 @@ def require_readable(content_type: str, address: str) -> None:
         raise _unreadable(address, f"not text ({kind[:80]})")
 
 
-async def read_in_bounds(source: Source, part: Part) -> Document:
+async def read_in_bounds(source: Source, part: Part, *, most_s: float = _MOST_S) -> Document:
     """The same as `read_document`, off the event loop. Raises ToolError, also when it takes too long."""
     try:
-        with anyio.fail_after(_MOST_S):
+        with anyio.fail_after(most_s):
             if len(source.body) <= _SMALL_BYTES:
                 return await anyio.to_thread.run_sync(read_document, source, part, abandon_on_cancel=True)
             return await anyio.to_process.run_sync(read_document, source, part, cancellable=True)

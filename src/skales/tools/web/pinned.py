@@ -48,16 +48,12 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             # The proxy resolves the name; what this side can judge is the address as written, and that is done.
             return await inner.handle_async_request(request)
         addresses = await self._judged_addresses(host, named.port or (443 if named.scheme == "https" else 80))
-        if parse_ip(host) is None:
-            request.extensions = {**request.extensions, "sni_hostname": host}
         for address in addresses[:-1]:
-            request.url = named.copy_with(host=address)
             try:
-                return await inner.handle_async_request(request)
+                return await inner.handle_async_request(_pinned(request, host, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 continue
-        request.url = named.copy_with(host=addresses[-1])
-        return await inner.handle_async_request(request)
+        return await inner.handle_async_request(_pinned(request, host, addresses[-1]))
 
     async def aclose(self) -> None:
         """Close what was opened."""
@@ -76,3 +72,15 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
                 lead = "" if address == host else f"{host} is not what it seems: "
                 raise ToolRefusedError(f"{lead}{verdict.reason}")
         return addresses[:_MOST_ADDRESSES]
+
+
+def _pinned(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
+    """The request to an address; the Host header is already set. A copy, since cookies go by the name."""
+    extensions = request.extensions if parse_ip(host) else {**request.extensions, "sni_hostname": host}
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions=extensions,
+    )

@@ -192,14 +192,14 @@ WORDINGS = {
     "path": Wording(
         404,
         "Not Found",
-        "There is no chat endpoint at Custom at http://127.0.0.1:8080 (404): Not Found",
+        "Custom at http://127.0.0.1:8080 has nothing at this path (404): Not Found",
         "The base URL probably lacks /v1",
         ROOT,
     ),
     "path with a version": Wording(
         404,
         "Not Found",
-        "There is no chat endpoint at Acme at https://acme.example/v1 (404): Not Found",
+        "Acme at https://acme.example/v1 has nothing at this path (404): Not Found",
         "Check the base URL in Settings, Providers",
     ),
     "pictures": Wording(

@@ -1,4 +1,7 @@
+import itertools
 import json
+import re
+from typing import Any
 
 import pytest
 
@@ -17,7 +20,7 @@ USER = text_message(Role.USER, "Hello")
 PNG = ImagePart("image/png", "AAAA", "a.png")
 
 
-def messages_of(*messages: Message, entry: ProviderEntry | None = None) -> list[JsonObject]:
+def messages_of(*messages: Message, entry: ProviderEntry | None = None) -> list[dict[str, Any]]:
     body = build_body(entry or find_entry("custom"), ChatRequest(model="m", messages=messages), frozenset())
     built = json.loads(json.dumps(body["messages"]))
     assert isinstance(built, list)
@@ -138,6 +141,56 @@ def test_thinking_that_was_never_there_is_sent_as_empty() -> None:
     result = Message(role=Role.TOOL, tool_call_id="c1")
     built = messages_of(USER, call, result, entry=find_entry("moonshot"))
     assert built[1]["reasoning_content"] == ""
+
+
+def test_a_picture_that_a_tool_made_does_not_end_its_turn() -> None:
+    call = Message(role=Role.ASSISTANT, tool_calls=(ToolCall("c1", "x"),), reasoning="Look.")
+    result = Message(role=Role.TOOL, content=(PNG,), tool_call_id="c1")
+    answer = Message(role=Role.ASSISTANT, content=(TextPart("A cat."),), reasoning="It purrs.")
+    built = messages_of(USER, call, result, answer, USER, answer, entry=find_entry("deepseek"))
+    assert [message.get("reasoning_content") for message in built] == [
+        None,
+        "Look.",
+        None,
+        None,
+        "It purrs.",
+        None,
+        None,
+    ]
+
+
+# --- Mistral ---
+
+
+def test_a_conversation_can_move_to_mistral() -> None:
+    folder = CASES / "history"
+    session = read_session(parse_json((folder / "HIS-02-to-mistral.session.json").read_text(encoding="utf-8")))
+    expected = json.loads((folder / "HIS-02-to-mistral.expected.json").read_text(encoding="utf-8"))
+
+    built = messages_of(*repair_history(session), entry=find_entry("mistral"))
+
+    called = [call["id"] for message in built for call in message.get("tool_calls", [])]
+    answered = [message["tool_call_id"] for message in built if message["role"] == "tool"]
+    assert called == answered
+    assert all(re.fullmatch(expected["every_id_matches"], call_id) for call_id in called)
+    assert len(set(called)) == expected["distinct_ids"]
+    assert called[2] == expected["id_kept_as_is"]
+    assert called == [
+        call["id"]
+        for message in messages_of(*session[:9], entry=find_entry("mistral"))
+        for call in message.get("tool_calls", [])
+    ]
+    roles = [message["role"] for message in built]
+    assert ("tool", "user") not in set(itertools.pairwise(roles))
+    assert session[1].tool_calls[0].id == "toolu_01ABCDEFGHJK1"
+
+
+@pytest.mark.parametrize("provider_id", ["openai", "custom", "ollama"])
+def test_other_providers_get_ids_and_order_as_they_are(provider_id: str) -> None:
+    result = Message(role=Role.TOOL, content=(TextPart("done"),), tool_call_id="toolu_1")
+    built = messages_of(result, USER, entry=find_entry(provider_id))
+    assert [message["role"] for message in built] == ["tool", "user"]
+    assert built[0]["tool_call_id"] == "toolu_1"
 
 
 # --- tools and fields ---

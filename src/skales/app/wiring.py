@@ -115,6 +115,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
                 with anyio.CancelScope(shield=True):
                     await app.models.close()
                     await app.local.stop()
+                    app.sessions.close()
     finally:
         lock.release()
 

@@ -65,6 +65,11 @@ class DataDirectory:
         return self.root / "quarantine"
 
     @property
+    def trash(self) -> Path:
+        """What the user deleted; undo takes it back from here."""
+        return self.root / "trash"
+
+    @property
     def logs(self) -> Path:
         """Application and audit logs."""
         return self.root / "logs"

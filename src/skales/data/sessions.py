@@ -75,7 +75,7 @@ class SessionStore:
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, index: Index, clock: Clock) -> None:
         self._folder = directory.sessions
-        self._trash = directory.root / "trash" / "sessions"
+        self._trash = directory.trash / "sessions"
         self._quarantine = quarantine
         self._index = index
         self._clock = clock

@@ -45,7 +45,7 @@ class ProviderEntry(BaseModel):
 
     `base_url` may be empty (the user names it) or hold a `{placeholder}` that the user replaces. `output_limit` is
     the field that caps the answer. `asks_usage` sends `stream_options`. `reasoning_back` returns the thinking of
-    turns that used tools. `answer_schema` says whether a JSON Schema is understood or only "some JSON object".
+    turns that used tools; it, `short_call_ids` and `bridges_results` are functions of `quirks`. `answer_schema` says whether a JSON Schema is understood or only "some JSON object".
     `inactivity_timeout_s` 0 leaves it to where the endpoint runs. The hints complete an error message.
     """
 
@@ -65,6 +65,8 @@ class ProviderEntry(BaseModel):
     output_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     asks_usage: bool = True
     reasoning_back: bool = False
+    short_call_ids: bool = False
+    bridges_results: bool = False
     answer_schema: Literal["schema", "object"] = "schema"
     key_hint: str = ""
     model_hint: str = ""

@@ -212,7 +212,7 @@ def _explain(peer: Peer, fault: ProviderFault, complaint: Complaint, status: int
             hint = peer.model_hint or f"Choose a model from the list in {SETTINGS}"
             return f"{who} does not offer the model {peer.model!r}{said}", hint
         case ProviderFault.BAD_ANSWER if status:
-            return f"There is no chat endpoint at {who} ({status}){said}", _path_hint(peer)
+            return f"{who} has nothing at this path ({status}){said}", _path_hint(peer)
         case ProviderFault.BAD_REQUEST:
             return f"{who} refused the request ({status}){said}", _request_hint(complaint)
         case _:

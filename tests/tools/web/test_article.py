@@ -46,6 +46,9 @@ SHAPES = {
         f"<div><h1>Bridge closed</h1><div><p>{LOREM}</p></div><div><p>{MORE}</p></div></div>"
         "<div><ul><li><a href=1>Long title of another story</a><li><a href=2>And another</a><li><a href=3>Third</a></ul></div>"
     ),
+    "unmarked in boxes": (
+        f"<div><div><section><div><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></div></section></div></div>"
+    ),
     "noise inside": (
         f"<article><h1>Bridge closed</h1><div class='share-bar social'>Share on Net</div><p>{LOREM}</p>"
         f"<aside>Advertisement</aside><p>{MORE}</p><form><input value=mail><button>Subscribe</button></form>"
@@ -88,6 +91,10 @@ def test_deep_nesting_is_measured_in_linear_time(tag: str) -> None:
 def test_page_of_links_is_its_own_main_text() -> None:
     text = main_text(f"<body>{MENU}</body>")
     assert text.startswith("- [Home](https://example.org/)")
+
+
+def test_page_of_nothing_but_menus_is_shown_whole() -> None:
+    assert main_text("<nav><p>One</p></nav><nav><p>Two</p></nav>") == "One\n\nTwo"
 
 
 def test_short_page_is_shown_whole() -> None:

@@ -137,7 +137,7 @@ async def test_page_without_visible_text_says_so(server: LocalServer, call: Call
 async def test_page_beyond_five_megabytes_is_cut_and_says_so(server: LocalServer, call: Call) -> None:
     url = server.page("/", "<p>" + "word " * 1_100_000)
     result = await call("fetch_web_page", url=url)
-    assert "The page is larger than 5 MB; what lies beyond was not read." in result.text
+    assert "The page is too large to read whole; what lies beyond 5 MB is missing." in result.text
 
 
 async def test_page_that_takes_too_long_is_given_up() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skales.tools.web.document import Part, Source, read_document
+from skales.tools.web.dom import parse_page
 from tests.conftest import CASES
 
 _DOCTYPE = "<!doctype html>"
@@ -121,6 +122,17 @@ HIDING_STYLES = [
     "--gone:none;display:var(--gone)",
     "display:var(--missing, none)",
     "--a:var(--b);--b:none;display:var(--a)",
+    "--x:-9999px;position:absolute;left:calc(var(--x) + 1px)",
+    "position:absolute;left:-30cm",
+    "position:absolute;left:-50ch",
+    "position:absolute;left:-100vmax",
+    "position:absolute;left:-100vmin",
+    "position:absolute;left:-100dvw",
+    "position:absolute;left:-100%",
+    "position:absolute;left:calc(2 * (1px - 500px))",
+    "position:absolute;left:calc(-2000px / 2)",
+    "position:absolute;left:max(-9999px, -5000px)",
+    "font-size:abs(-1px)",
     "--size:0;font:var(--size)/1 serif",
     "--paper:#fff;color:var(--paper);background:var(--paper)",
 ]
@@ -203,6 +215,27 @@ VISIBLE_STYLES = [
     "visibility:visible",
     "display:var(--missing)",
     "--loop:var(--loop);display:var(--loop)",
+    "position:absolute;left:calc(var(--missing) - 9999px)",
+    "position:absolute;left:calc(1px - 9999vibes)",
+    "position:absolute;left:calc(-9999px / 0)",
+    "position:absolute;left:calc(-9999px ^ 2)",
+    "position:absolute;left:calc(-9999px 2)",
+    "position:absolute;left:calc()",
+    "position:absolute;left:calc(auto)",
+    "position:absolute;left:min()",
+    "position:absolute;left:min(-9999px, auto)",
+    "position:absolute;left:clamp(-9999px)",
+    "position:absolute;left:sin(-9999px)",
+    "position:absolute;left:calc(1e308px * -1e308)",
+    "position:absolute;left:-9999dpi",
+    "position:absolute;left:'-9999px'",
+    "position:absolute;left:auto",
+    "margin:;padding:",
+    "background:",
+    "font:bold",
+    "color:color-mix(in srgb, '\\22', [a] {b} (c) url(x))",
+    "--b:var(--a) var(--a) var(--a);--c:var(--b) var(--b) var(--b);--a:1 1 1 1 1 1;--d:var(--c) var(--c) var(--c)"
+    ";--e:var(--d) var(--d) var(--d);--f:var(--e) var(--e) var(--e);display:var(--f) none",
     "color:hwb(0 0% 50%",
     "all:initial",
 ]
@@ -319,6 +352,23 @@ def test_colours_are_not_judged_where_a_sheet_is_missing_unless_one_element_has_
     assert "SEEN" in seen(f"{linked}<p style='color:#fff'>SEEN</p>")
     assert "MARK" not in seen(f"{linked}<p style='color:#fff;background:#fff'>MARK</p>")
     assert "SEEN" in seen("<style>@import url(x.css)</style><p style='color:#fff'>SEEN</p>")
+
+
+def test_rules_nested_deeper_than_any_sheet_are_skipped() -> None:
+    assert (
+        seen(f"<style>{'i{' * 100}display:none{'}' * 100} .x{{display:none}}</style><p>text</p><p class=x>MARK")
+        == "text"
+    )
+
+
+def test_blocks_nested_deeper_than_any_value_are_skipped() -> None:
+    style = f"left:{'(' * 100}1{')' * 100};width:{'calc(' * 100}1{')' * 100};display:none"
+    assert seen(f"<p>text</p><p style='{style}'>MARK") == "text"
+
+
+def test_page_of_too_many_elements_is_cut() -> None:
+    page = parse_page("<p>a</p>" * 10, most_nodes=8)
+    assert (page.is_cut, len(list(page.root.walk()))) == (True, 6)
 
 
 def test_invisible_characters_are_stripped() -> None:

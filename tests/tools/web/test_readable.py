@@ -51,6 +51,7 @@ BLOCKS = {
     "<center>a</center><p>b<p>c": "a\n\nb\n\nc",
     "<span>a<div>b</div>c</span>": "a\n\nb\n\nc",
     "<p>&lt;b&gt; &amp; \u200bx</p>": "<b> & x",
+    "<dl>text<dt>T<dd>D</dl>": "**T**\n: D",
     "": "",
 }
 
@@ -122,7 +123,8 @@ def test_table_with_absurd_spans_stays_small() -> None:
 
 
 @pytest.mark.parametrize(
-    "opening", ["<div>", "<ul><li>", "<blockquote>", "<b>", "<dl><dd>", "<table><tr><td>", "<a href=/x><div>"]
+    "opening",
+    ["<div>", "<ul><li>", "<blockquote>", "<b>", "<dl><dd>", "<dl><div>", "<table><tr><td>", "<a href=/x><div>"],
 )
 def test_nesting_deeper_than_any_page_shows_the_bare_words(opening: str) -> None:
     assert read(opening * 1_000 + "deep <b>words</b>").text.endswith("deep words")
@@ -130,6 +132,7 @@ def test_nesting_deeper_than_any_page_shows_the_bare_words(opening: str) -> None
 
 def test_title_is_the_one_of_the_head() -> None:
     assert read("<title> A\n page\u200b </title><title>B</title><svg><title>C</title></svg>").title == "A page"
+    assert read("<title> </title><title>B</title>").title == "B"
     assert read("<svg><title>C</title></svg><title></title>").title == ""
 
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
-from skales.core.message import ImagePart, Message, Role, TextPart
+from skales.core.message import ContentPart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
+from skales.providers.quirks import bridge_results, find_tool_turns, shorten_call_ids
 from skales.providers.toolnames import to_wire_name
 
 # Fields that an endpoint may refuse without making the request useless.
@@ -30,7 +31,7 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
     """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
     body: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": _build_messages(request.messages, reasoning_back=entry.reasoning_back),
+        "messages": _build_messages(request.messages, entry),
         "stream": True,
     }
     if entry.asks_usage and "stream_options" not in conceded:
@@ -60,46 +61,52 @@ def concede(body: JsonObject, refusal: str) -> str:
 # --- messages ---
 
 
-def _build_messages(messages: Sequence[Message], *, reasoning_back: bool) -> list[JsonValue]:
-    """Our messages as theirs. Pictures in tool results follow in a user message, since tool messages hold text only."""
-    thinking = _find_tool_turns(messages) if reasoning_back else frozenset[int]()
-    built: list[JsonValue] = []
-    pictures: list[JsonValue] = []
-    for index, message in enumerate(messages):
+def _build_messages(messages: Sequence[Message], entry: ProviderEntry) -> list[JsonValue]:
+    """Our messages as theirs, bent to what the vendor demands."""
+    messages = _move_pictures(messages)
+    if entry.bridges_results:
+        messages = bridge_results(messages)
+    if entry.short_call_ids:
+        messages = shorten_call_ids(messages)
+    thinking = find_tool_turns(messages) if entry.reasoning_back else frozenset[int]()
+    return [_build_message(message, with_reasoning=index in thinking) for index, message in enumerate(messages)]
+
+
+def _move_pictures(messages: Sequence[Message]) -> Sequence[Message]:
+    """Pictures in results into a user message after the last result, since tool messages hold text only."""
+    moved: list[Message] = []
+    pictures: list[ContentPart] = []
+    for message in messages:
         if message.role is not Role.TOOL and pictures:
-            built.append({"role": "user", "content": pictures})
+            moved.append(Message(role=Role.USER, content=tuple(pictures)))
             pictures = []
-        match message.role:
-            case Role.SYSTEM:
-                built.append({"role": "system", "content": message.text})
-            case Role.USER:
-                built.append({"role": "user", "content": _build_content(message)})
-            case Role.ASSISTANT:
-                built.append(_build_answer(message, with_reasoning=index in thinking))
-            case Role.TOOL:
-                built.append(_build_result(message))
-                pictures.extend(_build_pictures(message))
-            case _:
-                assert_never(message.role)
+        moved.append(message)
+        if message.role is Role.TOOL:
+            pictures.extend(_name_pictures(message))
     if pictures:
-        built.append({"role": "user", "content": pictures})
-    return built
+        moved.append(Message(role=Role.USER, content=tuple(pictures)))
+    return moved
 
 
-def _find_tool_turns(messages: Sequence[Message]) -> frozenset[int]:
-    """Indexes of the assistant messages of every turn that used tools; a user message begins the next turn."""
-    found: set[int] = set()
-    turn: list[int] = []
-    used_tools = False
-    for index, message in enumerate(messages):
-        if message.role is Role.USER:
-            found.update(turn if used_tools else ())
-            turn, used_tools = [], False
-        elif message.role is Role.ASSISTANT:
-            turn.append(index)
-            used_tools = used_tools or bool(message.tool_calls)
-    found.update(turn if used_tools else ())
-    return frozenset(found)
+def _name_pictures(message: Message) -> Iterator[ContentPart]:
+    pictures = [part for part in message.content if isinstance(part, ImagePart)]
+    if pictures:
+        yield TextPart(f"Pictures from the result of {message.name or message.tool_call_id}:")
+        yield from pictures
+
+
+def _build_message(message: Message, *, with_reasoning: bool) -> JsonObject:
+    match message.role:
+        case Role.SYSTEM:
+            return {"role": "system", "content": message.text}
+        case Role.USER:
+            return {"role": "user", "content": _build_content(message)}
+        case Role.ASSISTANT:
+            return _build_answer(message, with_reasoning=with_reasoning)
+        case Role.TOOL:
+            return _build_result(message)
+        case _:
+            assert_never(message.role)
 
 
 def _build_content(message: Message) -> JsonValue:
@@ -109,7 +116,7 @@ def _build_content(message: Message) -> JsonValue:
     return [_build_part(part) for part in message.content]
 
 
-def _build_part(part: TextPart | ImagePart) -> JsonObject:
+def _build_part(part: ContentPart) -> JsonObject:
     match part:
         case TextPart(text):
             return {"type": "text", "text": text}
@@ -155,13 +162,6 @@ def _build_result(message: Message) -> JsonObject:
     return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
 
 
-def _build_pictures(message: Message) -> Iterator[JsonValue]:
-    pictures = [part for part in message.content if isinstance(part, ImagePart)]
-    if pictures:
-        yield {"type": "text", "text": f"Pictures from the result of {message.name or message.tool_call_id}:"}
-        yield from (_build_part(picture) for picture in pictures)
-
-
 # --- tools and answers of a given shape ---
 
 
@@ -187,7 +187,7 @@ def _ask_for_json(
         f"Answer with nothing but one JSON object that fits this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
     )
     messages = _add_to_system(request.messages, words)
-    fields: dict[str, JsonValue] = {"messages": _build_messages(messages, reasoning_back=entry.reasoning_back)}
+    fields: dict[str, JsonValue] = {"messages": _build_messages(messages, entry)}
     if "response_format" not in conceded:
         fields["response_format"] = {"type": "json_object"}
     return fields

@@ -58,10 +58,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader sees of it; both are words of a stranger."""
+    """What a reader sees of it; title and text are words of a stranger. `is_cut` says that there was more."""
 
     title: str
     text: str
+    is_cut: bool = False
 
 
 def require_readable(content_type: str, address: str) -> None:
@@ -95,11 +96,12 @@ def read_document(source: Source, part: Part) -> Document:
         kind = _sniff(source)
     text = decode_body(source.body, source.content_type, is_cut=source.is_cut).text
     if kind not in _HTML:
-        return Document("", strip_invisible(text)[0].strip())
+        return Document("", strip_invisible(text)[0].strip(), source.is_cut)
     page = parse_page(text)
     hide_unseen(page)
     shown = find_article(page.root) if part is Part.MAIN else page.root
-    return Document(page_title(page.root), render_readable(shown, page.root, source.address))
+    text = render_readable(shown, page.root, source.address)
+    return Document(page_title(page.root), text, source.is_cut or page.is_cut)
 
 
 def _essence(content_type: str) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
-from skales.core.errors import ToolError
-
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
@@ -84,20 +82,17 @@ class Page:
     is_cut: bool
 
 
-def parse_page(html: str) -> Page:
+def parse_page(html: str, *, most_nodes: int = _MOST_NODES) -> Page:
     """Parse as a browser does; any text is a page."""
-    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+    from selectolax.lexbor import LexborHTMLParser
 
-    try:
-        top = LexborHTMLParser(html).root
-    except (SelectolaxError, MemoryError) as error:
-        raise ToolError("The page cannot be read as HTML") from error
+    top = LexborHTMLParser(html).root
     root = Element("html", _attributes(top) if top else {})
-    is_cut = _copy_below(top, root) if top else False
+    is_cut = _copy_below(top, root, most_nodes) if top else False
     return Page(root, is_quirks=_DOCTYPE.match(html) is None, is_cut=is_cut)
 
 
-def _copy_below(top: "LexborNode", root: Element) -> bool:
+def _copy_below(top: "LexborNode", root: Element, most_nodes: int) -> bool:
     """Rebuild the tree without recursion, since a hostile page may nest deeper than any stack; True when cut."""
     waiting: list[tuple[LexborNode | None, Element]] = [(top.first_child, root)]
     count = 0
@@ -106,7 +101,7 @@ def _copy_below(top: "LexborNode", root: Element) -> bool:
         if node is None:
             continue
         count += 1
-        if count > _MOST_NODES:
+        if count > most_nodes:
             return True
         waiting.append((node.next, parent))
         tag = (node.tag or "").lower()

@@ -104,7 +104,7 @@ def _page_result(source: Source, document: Document, start: int) -> ToolResult:
     parts = [
         f"Page at {source.address}, as a reader sees it:",
         quote_untrusted(f"{title}{text}", source.address),
-        *_notes(source, start, end, total),
+        *_notes(document, start, end),
     ]
     return ToolResult(
         text="\n".join(parts),
@@ -132,11 +132,12 @@ def _end_of_part(text: str, start: int) -> int:
     return end
 
 
-def _notes(source: Source, start: int, end: int, total: int) -> Sequence[str]:
+def _notes(document: Document, start: int, end: int) -> Sequence[str]:
     notes: list[str] = []
+    total = len(document.text)
     if start or end < total:
         more = f"; to read on, call again with start={end}" if end < total else ", the end"
         notes.append(f"Shown are characters {start:,} to {end:,} of {total:,}{more}.")
-    if source.is_cut:
-        notes.append(f"The page is larger than {_MOST_BYTES // 1_000_000} MB; what lies beyond was not read.")
+    if document.is_cut:
+        notes.append(f"The page is too large to read whole; what lies beyond {_MOST_BYTES // 1_000_000} MB is missing.")
     return notes

@@ -234,8 +234,10 @@ def _read_simple(
 
 def _parse_attribute(inner: Sequence[Token]) -> HasAttribute:
     parts = [token for token in inner if token.kind != "whitespace"]
-    if len(parts) > 2 and parts[1].is_sign("|"):
+    if len(parts) > 2 and parts[0].is_sign("*") and parts[1].is_sign("|"):
         parts = parts[2:]
+    elif parts and parts[0].is_sign("|"):
+        parts = parts[1:]
     match parts:
         case [Token(kind="ident") as name]:
             return HasAttribute(name.name, "", "", is_caseless=False)

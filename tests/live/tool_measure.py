@@ -1,8 +1,9 @@
-"""Asks a model the recorded requests and judges its calls: right tool, right arguments, no call where none is needed."""
+"""Asks a model the recorded requests and judges its calls: the tool, the arguments, and none where none is needed."""
 
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,19 +58,18 @@ async def measure(
 
 
 async def ask(provider: Provider, model: str, tools: Sequence[ToolSpec], text: str) -> tuple[ToolCall | None, str]:
-    """The call the model makes, if any, and what it says."""
+    """The call the model makes, else the first it says."""
     request = ChatRequest(model=model, messages=(text_message(Role.USER, text),), tools=tuple(tools))
-    call: ToolCall | None = None
-    words: list[str] = []
-    async for event in provider.stream(request):
-        match event:
-            case CallReady(ready):
-                call = ready
-            case TextPiece(piece):
-                words.append(piece)
-            case _:
-                pass
-    return call, "".join(words)
+    async with aclosing(provider.stream(request)) as events:
+        async for event in events:
+            match event:
+                case CallReady(call):
+                    return call, ""
+                case TextPiece(piece) if piece.strip():
+                    return None, piece
+                case _:
+                    pass
+    return None, ""
 
 
 async def _measure_one(provider: Provider, model: str, tools: Sequence[ToolSpec], expected: Expected) -> Outcome:

@@ -9,7 +9,12 @@ from skales.tools.arguments import check_arguments
 
 
 def spec_of(required: tuple[str, ...] = (), **properties: Any) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    schema: Any = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
     return ToolSpec(name="probe", description="d", parameters=schema, category="core", safety=Safety.AUTO)
 
 
@@ -124,7 +129,7 @@ def test_null_means_not_given() -> None:
 )
 def test_an_unknown_argument_is_refused_with_the_one_that_is_meant(known: str, given: str, meant: str) -> None:
     with pytest.raises(InputError, match=f"there is no '{given}' \\(did you mean '{meant}'\\?\\)"):
-        check_arguments(spec_of(**{known: TEXT}), {given: "x"})
+        check_arguments(spec_of((), **{known: TEXT}), {given: "x"})
 
 
 def test_an_argument_that_is_given_already_is_not_suggested() -> None:

@@ -7,7 +7,7 @@ from skales.tools.describe import describe_call, render_size, visible
 
 
 def describe(action: str, **arguments: Any) -> str:
-    properties = {
+    properties: Any = {
         "path": {"type": "string", "format": "path", "default": "."},
         "paths": {"type": "array", "items": {"type": "string", "format": "path"}},
         "content": {"type": "string"},

@@ -44,9 +44,10 @@ class ProviderEntry(BaseModel):
     """One table of the catalogue.
 
     `base_url` may be empty (the user names it) or hold a `{placeholder}` that the user replaces. `output_limit` is
-    the field that caps the answer. `asks_usage` sends `stream_options`. `reasoning_back` returns the thinking of
-    turns that used tools; it, `short_call_ids` and `bridges_results` are functions of `quirks`. `answer_schema` says whether a JSON Schema is understood or only "some JSON object".
-    `inactivity_timeout_s` 0 leaves it to where the endpoint runs. The hints complete an error message.
+    the field that caps the answer. `asks_usage` sends `stream_options`. `reasoning_back`, `short_call_ids` and
+    `bridges_results` switch on functions of `quirks`. `answer_schema` says whether a JSON Schema is understood or
+    only "some JSON object". `inactivity_timeout_s` 0 leaves it to where the endpoint runs. The hints complete an
+    error message.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)

@@ -89,8 +89,9 @@ class ConstrainedProvider:
             if choice.is_answered:
                 return
             spent = choice.usage
-        async for event in _ask(self._inner, self._chat_request(conversation, request)):
-            yield UsageCounted(spent.plus(event.usage)) if isinstance(event, UsageCounted) else event
+        async with aclosing(self._inner.stream(self._chat_request(conversation, request))) as answer:
+            async for event in answer:
+                yield UsageCounted(spent.plus(event.usage)) if isinstance(event, UsageCounted) else event
 
     def _offer(self, conversation: Conversation, request: ChatRequest) -> tuple[ToolSpec, ...]:
         text = conversation.question.text
@@ -144,7 +145,7 @@ class _Choice:
         self._reader = ChoiceReader()
 
     async def read(self, inner: Provider, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
-        async with aclosing(_ask(inner, request)) as events:
+        async with aclosing(inner.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextPiece(chunk):
@@ -171,14 +172,3 @@ class _Choice:
                 return [*([TextPiece(text)] if text else []), Finished(reason)]
             case Reply() | Unreadable():
                 return []
-
-
-async def _ask(inner: Provider, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
-    """The inner provider's events; closing this closes the inner stream."""
-    stream = inner.stream(request)
-    try:
-        async for event in stream:
-            yield event
-    finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()

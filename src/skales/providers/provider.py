@@ -5,7 +5,7 @@ Spec: orchestrator.md, "Streaming, cost, interruption"; providers.md, "Rules".
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -218,8 +218,10 @@ class OpenAIProvider(HttpProvider):
         super().__init__(endpoint, client_factory, OpenAIFormat(), surroundings)
 
 
+Adapter = Callable[[Endpoint, ClientSource, Surroundings | None], HttpProvider]
+
 # Wire format of a catalogue entry → who speaks it.
-ADAPTERS: Mapping[str, type[OpenAIProvider]] = MappingProxyType({"openai": OpenAIProvider})
+ADAPTERS: Mapping[str, Adapter] = MappingProxyType({"openai": OpenAIProvider})
 
 
 def build_provider(

@@ -103,8 +103,11 @@ class BlockSplitter:
 
     def feed(self, text: str) -> list[BlockStep]:
         """What more text leads to. Text whose meaning is open (`-`, three backticks) is held back until it is clear."""
-        for piece in _LINE_PIECE.findall(text):
-            self._take(piece)
+        if self._in_line and "\n" not in text:
+            self._take(text)
+        else:
+            for piece in _LINE_PIECE.findall(text):
+                self._take(piece)
         return self._drain()
 
     def end(self) -> list[BlockStep]:

@@ -1,6 +1,7 @@
 """Colours for code, as CSS classes that `code.css` paints. Pygments loads with the first block that names a language."""
 
 import re
+from functools import lru_cache
 from html import escape
 
 # Longer code is shown plain: some lexers slow down badly on hostile text.
@@ -8,8 +9,12 @@ _LONGEST_CODE = 30_000
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
 
 
+@lru_cache(maxsize=128)
 def highlight_code(code: str, language: str) -> str:
-    """The code as escaped HTML, with spans where the language is known."""
+    """The code as escaped HTML, with spans where the language is known.
+
+    Kept for a while: an answer's code is shown once when its block is finished and again with the whole.
+    """
     if len(code) > _LONGEST_CODE or not _LANGUAGE.fullmatch(language):
         return escape(code, quote=False)
     from pygments import highlight

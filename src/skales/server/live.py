@@ -106,7 +106,8 @@ async def stream_frames(app: App, session_id: SessionId, after: Place | None) ->
                 yield Frame("reload", None, place)
                 return
             for name, data in named:
-                yield Frame(name, data, place)
+                # Only what is on disk is a place to come back to, and no saved event is text.
+                yield Frame(name, data, place if name else None)
 
 
 _Named = tuple[str, JsonValue]

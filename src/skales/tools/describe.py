@@ -51,7 +51,8 @@ def render_size(size_bytes: int) -> str:
 
 def visible(text: str) -> str:
     """The text on one line, with line ends as `⏎` and every other character that cannot be seen written as its code."""
-    joined = " ⏎ ".join(part.strip() for part in text.splitlines() if part.strip())
+    lines = text.splitlines()
+    joined = text if lines == [text] else " ⏎ ".join(line.strip() for line in lines if line.strip())
     return "".join(char if char.isprintable() else f"<U+{ord(char):04X}>" for char in joined)
 
 

@@ -224,7 +224,8 @@ async def test_slides_come_in_showing_order(call: Call, slides: Path) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("part", "reason"), [("3", "There is no slide 3"), ("0", "no slide 0"), ("x", "names no slides"), ("2-1", "no slide")]
+    ("part", "reason"),
+    [("3", "There is no slide 3"), ("0", "no slide 0"), ("x", "names no slides"), ("2-1", "no slide")],
 )
 async def test_slides_that_are_not_there_are_named(call: Call, slides: Path, part: str, reason: str) -> None:
     with pytest.raises(ToolError, match=reason):

@@ -47,7 +47,9 @@ async def test_pages_can_be_chosen(call: Call, workspace: Path, part: str, pages
 @pytest.mark.anyio
 async def test_a_range_of_a_pdf_goes_on_where_it_says(call: Call, workspace: Path) -> None:
     content = pdf_of("a", "b", "c")
-    assert (await read(call, workspace, content, count=3)).endswith("[Lines 1–3, the file goes on. Go on with start=4.]")
+    assert (await read(call, workspace, content, count=3)).endswith(
+        "[Lines 1–3, the file goes on. Go on with start=4.]"
+    )
     assert (await read(call, workspace, content, start=4)).startswith("b\n--- page 3")
 
 

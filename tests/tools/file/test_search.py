@@ -87,10 +87,10 @@ async def test_a_pattern_that_explodes_does_not_hold_up(call: Call, workspace: P
         ({"query": "über"}, "sub/b.txt\n  3: Über 1 ÜBER"),
     ],
 )
-async def test_lines_are_found_by_content(
-    call: Call, workspace: Path, arguments: dict[str, Any], text: str
-) -> None:
-    make(workspace, {"a.py": "def parse():\n    pass\nPARSE = 1", "sub/b.txt": "first\r\nwe parse it\r\nÜber 1 ÜBER\r\n"})
+async def test_lines_are_found_by_content(call: Call, workspace: Path, arguments: dict[str, Any], text: str) -> None:
+    make(
+        workspace, {"a.py": "def parse():\n    pass\nPARSE = 1", "sub/b.txt": "first\r\nwe parse it\r\nÜber 1 ÜBER\r\n"}
+    )
     if arguments["query"] == "ÜBER":
         (workspace / "sub" / "b.txt").write_text("über\n")
     assert (await call("search_in_files", **arguments)).text == text
@@ -107,15 +107,19 @@ async def test_every_encoding_is_searched(call: Call, workspace: Path, codec: st
 async def test_what_is_passed_over_is_told(call: Call, workspace: Path, rules: Rules) -> None:
     make(
         workspace,
-        {"a.txt": "needle", "b.png": b"\x89PNG\r\n\x1a\nneedle", "node_modules/c.txt": "needle", "d.bin": b"\0\1needle"},
+        {
+            "a.txt": "needle",
+            "b.png": b"\x89PNG\r\n\x1a\nneedle",
+            "node_modules/c.txt": "needle",
+            "d.bin": b"\0\1needle",
+        },
     )
     with (workspace / "large.log").open("wb") as stream:
         stream.write(b"needle")
         stream.truncate(11 * 1024 * 1024)
     result = await call("search_in_files", query="needle")
     assert result.text == (
-        "a.txt\n  1: needle\n\n"
-        "[Not searched: 1 over 10.0 MB, 2 without text. Folders passed over: node_modules.]"
+        "a.txt\n  1: needle\n\n[Not searched: 1 over 10.0 MB, 2 without text. Folders passed over: node_modules.]"
     )
     assert result.summary == "Found 1 line in 1 file of 1 searched"
 
@@ -123,7 +127,9 @@ async def test_what_is_passed_over_is_told(call: Call, workspace: Path, rules: R
 @pytest.mark.anyio
 async def test_a_large_file_named_on_purpose_is_searched_to_its_end(call: Call, workspace: Path) -> None:
     line = b"x" * 99 + b"\n"
-    (workspace / "large.log").write_bytes(line * 130_000 + b"the needle\n" + line + b"y" * 3_000_000 + b" needle\nz needle")
+    (workspace / "large.log").write_bytes(
+        line * 130_000 + b"the needle\n" + line + b"y" * 3_000_000 + b" needle\nz needle"
+    )
     result = await call("search_in_files", query="needle", path="large.log")
     numbers = [text.strip().split(":")[0] for text in result.text.split("\n")[1:]]
     assert numbers == ["130001", "130003", "130004"]

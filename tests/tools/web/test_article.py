@@ -29,7 +29,9 @@ WHOLE = f"# Bridge closed\n\n{LOREM}\n\n{MORE}"
 
 SHAPES = {
     "article": f"<article><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></article>",
-    "article in main": f"<main>{MENU}<article><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></article><p>x</p></main>",
+    "article in main": (
+        f"<main>{MENU}<article><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></article><p>x</p></main>"
+    ),
     "main": f"<main><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></main>",
     "role": f"<div role=main><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></div>",
     "item": f"<div itemprop=articleBody><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></div>",
@@ -44,7 +46,8 @@ SHAPES = {
     ),
     "unmarked in pieces": (
         f"<div><h1>Bridge closed</h1><div><p>{LOREM}</p></div><div><p>{MORE}</p></div></div>"
-        "<div><ul><li><a href=1>Long title of another story</a><li><a href=2>And another</a><li><a href=3>Third</a></ul></div>"
+        "<div><ul><li><a href=1>Long title of another story</a><li><a href=2>And another</a>"
+        "<li><a href=3>Third</a></ul></div>"
     ),
     "unmarked in boxes": (
         f"<div><div><section><div><h1>Bridge closed</h1><p>{LOREM}</p><p>{MORE}</p></div></section></div></div>"

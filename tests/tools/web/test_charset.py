@@ -162,7 +162,7 @@ def test_row_and_cell_of_every_japanese_letter_are_the_same_in_both_encodings() 
     ],
 )
 def test_unlabelled_page_is_guessed(text: str, encoding: str) -> None:
-    page = "<html><head><script>if (a < b) run()</script></head><body><p>".encode() + text.encode(
+    page = b"<html><head><script>if (a < b) run()</script></head><body><p>" + text.encode(
         {"windows-1252": "cp1252", "euc-kr": "cp949", "shift_jis": "cp932"}.get(encoding, encoding)
     )
     decoded = decode_body(page, "text/html")

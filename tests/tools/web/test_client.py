@@ -103,7 +103,7 @@ async def test_allowed_address_is_requested_at_the_host_that_was_judged(url: str
 )
 async def test_name_that_leads_to_a_forbidden_address_is_refused(addresses: Sequence[str]) -> None:
     script = Script([], {"rebind.example": addresses})
-    with pytest.raises(ToolRefusedError, match="rebind.example is not what it seems"):
+    with pytest.raises(ToolRefusedError, match=r"rebind\.example is not what it seems"):
         await get("http://rebind.example/", script.wire())
     assert script.requests == []
 
@@ -158,7 +158,7 @@ async def test_redirect_to_a_forbidden_address_is_not_followed(chain: Mapping[st
     steps = chain["chain"]
     assert isinstance(steps, list)
     script = Script([redirect(step["status"], step["location"]) for step in steps])
-    with pytest.raises(ToolRefusedError, match="example.org redirects to an address that is not allowed"):
+    with pytest.raises(ToolRefusedError, match=r"example\.org redirects to an address that is not allowed"):
         await get(str(chain["start"]), script.wire())
     assert len(script.requests) == chain["requests_sent"]
 
@@ -199,7 +199,7 @@ async def test_credentials_and_cookies_stay_within_their_host() -> None:
 
 async def test_every_hop_is_resolved_and_judged_anew() -> None:
     script = Script([redirect(302, "http://inside.example/")], {"inside.example": ["169.254.169.254"]})
-    with pytest.raises(ToolRefusedError, match="inside.example is not what it seems"):
+    with pytest.raises(ToolRefusedError, match=r"inside\.example is not what it seems"):
         await get("http://example.org/", script.wire())
     assert len(script.requests) == 1
 

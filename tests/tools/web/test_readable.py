@@ -51,7 +51,7 @@ BLOCKS = {
     "<center>a</center><p>b<p>c": "a\n\nb\n\nc",
     "<span>a<div>b</div>c</span>": "a\n\nb\n\nc",
     "<p>&lt;b&gt; &amp; \u200bx</p>": "<b> & x",
-    "<dl>text<dt>T<dd>D</dl>": "**T**\n: D",
+    "<dl>text<dt>T<dd>D<p>more</p></dl><dl><p>odd</p></dl>": "text\n**T**\n: D\n: more\n\nodd",
     "": "",
 }
 
@@ -70,7 +70,7 @@ LINKS = {
     "<a href='?page=2'>next</a>": "[next](https://example.org/shop/list.html?page=2)",
     "<a href='mailto:a@b.example'>mail</a>": "[mail](mailto:a@b.example)",
     "<a href=' ht\ntps://example.org/ '>x</a>": "[x](https://example.org/)",
-    "<a href='#part'>here</a> <a>none</a> <a href='javascript:alert(1)'>js</a> <a href='data:,x'>d</a>": "here none js d",
+    "<a href='#part'>here</a> <a>none</a> <a href='javascript:x()'>js</a> <a href='data:,x'>d</a>": "here none js d",
     "<a href='http://[bad'>bad</a> <a href='/x'></a>": "bad",
     f"<a href='/{'x' * 3000}'>long</a>": "long",
     "<a href='/'><img alt=Home></a>": "[[image: Home]](https://example.org/)",

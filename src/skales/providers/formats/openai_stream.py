@@ -75,9 +75,10 @@ class OpenAIReader:
         if event.data.strip(' "\n') == _DONE:
             self.is_done = True
             return
-        for chunk in self._parse(event.data):
-            if event.name == "error" and not find_error(chunk):
-                raise self._failure(chunk)
+        chunks = self._parse(event.data)
+        if event.name == "error":
+            raise self._failure(next(filter(None, map(find_error, chunks)), chunks[0] if chunks else event.data))
+        for chunk in chunks:
             yield from self._read_chunk(chunk)
 
     def flush(self) -> Iterator[ProviderEvent]:

@@ -64,8 +64,8 @@ def _shape(schema: JsonObject, mentions: Mentions, spoken: frozenset[str]) -> Js
     if choices := _choices(schema):
         return {"enum": [value for value in choices if spoken.intersection(stems(value))] or list(choices)}
     match _kind(schema):
-        case "path" if mentions.paths:
-            return {"enum": list(mentions.paths)}
+        case "path" if named := mentions.paths or mentions.quoted:
+            return {"enum": list(named)}
         case "uri" if mentions.urls:
             return {"enum": list(mentions.urls)}
         case "integer" | "number" if mentions.numbers:

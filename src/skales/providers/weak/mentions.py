@@ -67,7 +67,7 @@ class Mentions:
 
 
 def find_mentions(text: str) -> Mentions:
-    """What the text names. Quoted words count as paths too, since a path may hold spaces."""
+    """What the text names. A quoted path is a path; other quoted words may be one as well, when nothing else is."""
     urls: list[str] = []
     quoted: list[str] = []
     files: list[tuple[int, str]] = []
@@ -79,8 +79,10 @@ def find_mentions(text: str) -> Mentions:
 
     def take_quoted(found: re.Match[str]) -> str:
         inner = next(group for group in found.groups() if group is not None)
-        quoted.append(inner)
-        files.append((found.start(), inner))
+        if _FILE.fullmatch(inner):
+            files.append((found.start(), inner))
+        else:
+            quoted.append(inner)
         return " " * len(found.group())
 
     def take_file(found: re.Match[str]) -> str:

@@ -7,7 +7,8 @@ the message speaks for tools that take one. No meaning, no model: the same messa
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from pathlib import PurePath
 
 from skales.core.json import as_list, as_object
 from skales.core.tool import Effect, ToolSpec, property_formats
@@ -26,6 +27,7 @@ _KNOWLEDGE = re.compile(
     r"|how (?:do|does|can|should) (?:i|you|we|one|an?) |why |explain |define |describe (?:what|how|why))",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[.;:]\s")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _POLITE = frozenset({"can", "could", "will", "would", "please"})
 _CHANGING = frozenset({Effect.WRITES, Effect.DESTRUCTIVE, Effect.OUTBOUND})
@@ -42,7 +44,7 @@ def choose_offer(
     named = bool(mentions.paths or mentions.urls)
     if not tools or (_KNOWLEDGE.match(message) and not named):
         return ()
-    asked = _asked(mentions.words)
+    asked = _asked(mentions)
     weights = [_weights(tool) for tool in tools]
     rarity = _rarity(weights)
     question = _is_question(message)
@@ -55,14 +57,21 @@ def choose_offer(
     fit = [
         index
         for index, score in enumerate(scores)
-        if score >= floor and (named or not telling.isdisjoint(weights[index]))
+        if score >= floor and (named or _is_pointed_at(telling, weights[index]))
     ]
     return tuple(tools[index] for index in sorted(fit, key=lambda index: -scores[index])[:limit])
 
 
-def _asked(text: str) -> Mapping[str, float]:
+def _is_pointed_at(telling: Set[str], words: Mapping[str, float]) -> bool:
+    """One word of the tool's name or example will do; of its description it takes two."""
+    return sum(min(words.get(stem, 0.0), _EXAMPLE) for stem in telling) >= _EXAMPLE
+
+
+def _asked(mentions: Mentions) -> Mapping[str, float]:
     """Stem → how much it counts."""
-    found = dict.fromkeys(stems(text), 1.0)
+    found = dict.fromkeys(stems(mentions.words), 1.0)
+    for path in mentions.paths:
+        found.setdefault(*(("file", _SYNONYM) if PurePath(path).suffix else ("folder", _SYNONYM)))
     for stem in list(found):
         for synonym in synonyms().get(stem, ()):
             found.setdefault(synonym, _SYNONYM)
@@ -80,7 +89,7 @@ def _weights(tool: ToolSpec) -> Mapping[str, float]:
     note(stems(tool.name.replace("_", " ")), _NAME)
     if tool.example:
         note(stems(tool.example.request), _EXAMPLE)
-    note(stems(tool.description.split(". ", 1)[0]), _DESCRIPTION)  # what follows are conditions
+    note(stems(_SENTENCE_END.split(tool.description, maxsplit=1)[0]), _DESCRIPTION)  # what follows are conditions
     for name, schema in as_object(tool.parameters.get("properties")).items():
         values = [value for value in as_list(as_object(schema).get("enum")) if isinstance(value, str)]
         note(stems(" ".join([name, *values]).replace("_", " ")), _ARGUMENT)

@@ -1,7 +1,7 @@
 """The runs of words in a message that could be an argument: what a model may copy when it is too weak to write.
 
 A run starts at a word that carries meaning and ends where a phrase can end: at the end of the text, at punctuation, or
-before a joining word. Quoted words, when there are any, are the only runs.
+before a joining word. Where words are quoted or follow a colon, they are the only runs.
 """
 
 import re
@@ -19,6 +19,7 @@ _NO_END = word_set(
     "a about an and as at called for from in into my of on or our that the their to with your"
 )  # A phrase can end before these: "TODO | in the sources", "hello world | to hello.txt".
 _JOINING = word_set("about and as at by for from in inside into on onto or to under using with within occur")
+_AFTER_COLON = re.compile(r":\s+(\S.*)", re.DOTALL)
 _PUNCTUATION = ".,;:!?"
 
 
@@ -26,6 +27,8 @@ def copyable_runs(text: str, mentions: Mentions) -> tuple[str, ...]:
     """The runs in order of their start, longer ones first; without the files and addresses named beside them."""
     if mentions.quoted:
         return mentions.quoted
+    if announced := _AFTER_COLON.search(text):
+        return (announced.group(1).strip(_PUNCTUATION + " "),)
     words = list(_WORD.finditer(mentions.words))
     spoken = [word.group().strip(_PUNCTUATION + "\"'()").lower() for word in words]
     runs: dict[str, None] = {}

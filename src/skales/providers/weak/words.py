@@ -57,7 +57,7 @@ _SYNONYMS: Mapping[str, str] = {
     "rename": "move",
     "save": "write store",
     "say": "read",
-    "show": "read list",
+    "show": "read",
     "site": "page web",
     "todo": "task",
     "unzip": "extract archive",

@@ -12,7 +12,7 @@ import anyio.abc
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from skales.server.live import Frame, Place
+from skales.server.live import Frame
 
 _GATHER_S = 0.02
 _PING_S = 15.0
@@ -56,7 +56,6 @@ class Outbox:
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
         self._text: list[str] = []
-        self._text_place: Place | None = None
         self._ready = anyio.Event()
         self._closed = False
 
@@ -64,7 +63,6 @@ class Outbox:
         """Add a frame; text joins the text before it."""
         if frame.name == "":
             self._text.append(str(frame.data))
-            self._text_place = frame.place
         else:
             self._flush_text()
             self._waiting.append(encode_frame(frame))
@@ -89,7 +87,7 @@ class Outbox:
 
     def _flush_text(self) -> None:
         if self._text:
-            self._waiting.append(encode_frame(Frame("", "".join(self._text), self._text_place)))
+            self._waiting.append(encode_frame(Frame("", "".join(self._text))))
             self._text = []
 
 

@@ -7,6 +7,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import stat
 import struct
 import tarfile
@@ -30,6 +31,7 @@ _RATIO_FLOOR_BYTES = 5 * 1024 * 1024
 _CHUNK_BYTES = 256 * 1024
 # What a tar archive may need between two contents: headers with long names and attributes.
 _HEADER_BYTES = 1024 * 1024
+_DRIVE = re.compile(r"[A-Za-z]:([/\\]|$)")
 _BROKEN = (
     BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, ValueError, LookupError,
     NotImplementedError, OverflowError, MemoryError, struct.error, RuntimeError,
@@ -139,7 +141,9 @@ def _zip_member(entry: ZipInfo) -> Member | None:
         raise ToolError("It has a password", hint="Ask the person for a copy without one", code="encrypted")
     if path is None:
         return None
-    return Member(path, entry.is_dir(), entry.file_size, bool(mode & stat.S_IXUSR) and not entry.is_dir())
+    # Old Windows programs write folders with their own separator.
+    is_folder = entry.orig_filename.endswith(("/", "\\"))
+    return Member(path, is_folder, entry.file_size, bool(mode & stat.S_IXUSR) and not is_folder)
 
 
 def _read_tar(stream: _Readable, budget: _Budget, take: Callable[[Member, Iterator[bytes]], None]) -> None:
@@ -205,7 +209,7 @@ def _safe_path(name: str) -> PurePosixPath | None:
     """The path an entry means, None for the archive's own folder. Raises ToolRefusedError when it leads elsewhere."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in {"", "."}]
     shown = visible(name)[:200]
-    if name.startswith(("/", "\\")) or (parts and len(parts[0]) > 1 and parts[0][1] == ":"):
+    if name.startswith(("/", "\\")) or _DRIVE.match(name):
         raise _refused(f"{shown!r} is an absolute path")
     if ".." in parts:
         raise _refused(f"{shown!r} is a path that leaves the folder")

@@ -7,6 +7,7 @@ Nothing is lost silently: when the rest holds nearly everything, the whole page 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from skales.tools.web.dom import Element, Text
 
@@ -171,10 +172,8 @@ def _densest_part(body: Element, measures: _Measures) -> Element:
         if above := element.parent.parent:
             scores[above] = scores.get(above, 0.0) + measures[element].running / 2
     best = max(scores, key=lambda element: scores[element], default=body)
-    for above in best.ancestors():
+    for above in takewhile(lambda one: one is not body, best.ancestors()):
         # A text cut into sections is scored piece by piece: what holds all pieces is the text.
-        if above is body or above is body.parent:
-            break
         if measures[above].running > _MORE * measures[best].running:
             best = above
     return best if measures[best].text >= measures[body].text * _LEAST_SHARE else body

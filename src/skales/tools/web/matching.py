@@ -36,7 +36,8 @@ _LAST_OF_TYPE = Nth(0, 1, from_end=True, of_type=True)
 class Matcher:
     """Matches selectors against one page, and remembers what it found out."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, most_steps: int = 0) -> None:
+        """Look over the page. `most_steps` bounds the work, 0 by the page's size."""
         self._fold: Callable[[str], str] = str.lower if page.is_quirks else str
         self._root = page.root
         self._steps = 0
@@ -49,7 +50,7 @@ class Matcher:
         self._languages: dict[Element, str] = {}
         self._having: dict[Has, set[Element]] = {}
         self._all: list[Element] = list(page.root.walk())
-        self._most_steps = _MOST_STEPS + _MOST_STEPS_EACH * len(self._all)
+        self._most_steps = most_steps or _MOST_STEPS + _MOST_STEPS_EACH * len(self._all)
         for element in self._all:
             self._note(element)
 

@@ -136,13 +136,15 @@ def _terms(element: Element, setting: Setting, depth: int) -> list[str]:
     lines: list[str] = []
     for child in shown_children(element):
         if isinstance(child, Text):
-            continue
-        if child.tag == "dt":
+            lines += _filled(child.text)
+        elif child.tag == "dt":
             lines += _bold(child, setting, depth + 1)
         elif child.tag == "dd":
             lines += [": " + block.replace("\n", "\n  ") for block in _blocks(child, setting, depth + 1)]
+        elif child.tag == "div" and depth < DEEPEST:
+            lines += _terms(child, setting, depth + 1)
         else:
-            lines += _terms(child, setting, depth + 1) if depth < DEEPEST else []
+            lines += _blocks(child, setting, depth + 1)
     return ["\n".join(lines)] if lines else []
 
 

@@ -24,7 +24,7 @@ class Size(StrEnum):
     action="Do {text}",
     example=("Do it", {"text": "x"}),
 )
-async def do_everything(
+async def do_everything(  # noqa: PLR0913 - one parameter of each kind
     ctx: ToolContext,
     text: str,
     place: Path,

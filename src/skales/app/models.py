@@ -3,27 +3,23 @@
 Keys leave the settings here and go nowhere but into their own provider's requests. Spec: providers.md, "Rules".
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import anyio
-import anyio.abc
+from anyio.abc import TaskGroup
 
+from skales.app.local_provider import LOCAL_PROVIDER, LocalProvider
 from skales.core.errors import NotFoundError, ProviderError, ProviderFault
 from skales.core.events import Progress
-from skales.core.ports import ChatRequest, ChosenModel, Provider, ProviderEvent
+from skales.core.ports import ChosenModel
 from skales.data.settings import ProviderSettings, Settings, SettingsStore
-from skales.localmodels.manager import LocalAddress, LocalModels
+from skales.localmodels.manager import LocalModels
 from skales.providers.catalog import ProviderEntry, find_entry
 from skales.providers.clients import SharedClients
-from skales.providers.constrained import ConstrainedProvider
 from skales.providers.endpoint import Endpoint
 from skales.providers.provider import HttpProvider, build_provider
 from skales.security.network import is_local_host
-
-LOCAL_PROVIDER = "skales_local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +40,9 @@ class Models:
         self._local = local
         self._clients = SharedClients()
         self._built: dict[str, tuple[Endpoint, HttpProvider]] = {}
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._tasks: TaskGroup | None = None
 
-    def open(self, tasks: anyio.abc.TaskGroup) -> None:
+    def open(self, tasks: TaskGroup) -> None:
         """Run fetches of the local model in this task group from now on."""
         self._tasks = tasks
 
@@ -66,7 +62,7 @@ class Models:
         wanted = model or own.model
         if chosen_id == LOCAL_PROVIDER:
             model_id = wanted or self._local.status().model_id
-            return ChosenModel(chosen_id, model_id, LocalProvider(self), weak=True)
+            return ChosenModel(chosen_id, model_id, self._local_provider(settings), weak=True)
         entry = self._entry(chosen_id)
         wanted = wanted or (entry.models[0] if entry.models else "")
         if not wanted:
@@ -98,6 +94,14 @@ class Models:
             return [model.id for model in self._local.installed_models()]
         entry = self._entry(provider_id)
         return await self._provider(provider_id, entry, settings.provider(provider_id), settings).list_models()
+
+    async def fetch_local(self, report: Callable[[Progress], None]) -> None:
+        """Fetch what the embedded model needs, without asking it anything. Raises ConfigurationError, StorageError."""
+        await self._local.fetch(report)
+
+    def _local_provider(self, settings: Settings) -> LocalProvider:
+        assert self._tasks is not None, "open() comes first"
+        return LocalProvider(self._local, self._clients, self._tasks, settings.local_inactivity_timeout_s)
 
     def _entry(self, provider_id: str) -> ProviderEntry:
         try:

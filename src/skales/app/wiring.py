@@ -177,7 +177,7 @@ def build_app(
             clock=clock,
         )
     )
-    local = LocalModels(directory, clock)
+    local = LocalModels(directory, quarantine, clock)
     models = Models(settings, local)
     context = ContextBuilder(
         directory=directory,

@@ -1,6 +1,5 @@
 """Times, sizes and durations in words."""
 
-import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
     yield
     monkeypatch.undo()
-    os.environ.setdefault("TZ", "")
     time.tzset()
 
 

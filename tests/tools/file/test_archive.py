@@ -1,4 +1,4 @@
-"""SKL-03 for extract_archive: hostile archives are refused whole before anything is written; create_archive keeps keys."""
+"""SKL-03 for extract_archive: hostile archives are refused whole; create_archive keeps the keys."""
 
 import bz2
 import gzip
@@ -19,6 +19,7 @@ from tests.conftest import CASES
 from tests.tools.conftest import Call, Rules
 
 Files = Mapping[str, bytes]
+RECORDED = CASES / "skills" / "SKL-03-hostile-skill.zip"
 HONEST: Files = {"notes/a.txt": b"text a", "notes/deep/b.txt": b"text b" * 1000, "run.sh": b"echo"}
 
 
@@ -69,7 +70,7 @@ async def test_an_honest_archive_is_listed_and_unpacked(call: Call, workspace: P
     result = await call("extract_archive", archive=name)
     assert contents(workspace / "a") == HONEST
     assert result.summary == "Unpacked 3 files (5.9 KB) into a"
-    assert sorted(path.name for path in workspace.iterdir()) == ["a", name]
+    assert names(workspace) == ["a", name]
 
 
 @pytest.mark.anyio
@@ -83,8 +84,36 @@ async def test_programs_stay_programs_and_nothing_gains_more_rights(call: Call, 
     assert (workspace / "a" / "notes" / "a.txt").stat().st_mode & 0o7111 == 0
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def everything(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+def of_type(kind: int, *names: str) -> Callable[[zipfile.ZipInfo], None]:
+    """Marks zip entries as something else than a file."""
+
+    def mark(info: zipfile.ZipInfo) -> None:
+        if info.filename in names:
+            info.external_attr = (kind | 0o777) << 16
+
+    return mark
+
+
+def of_tar_type(kind: bytes, *names: str) -> Callable[[tarfile.TarInfo], None]:
+    """Marks tar entries as something else than a file."""
+
+    def mark(info: tarfile.TarInfo) -> None:
+        if info.name in names:
+            info.type, info.linkname = kind, "/etc"
+
+    return mark
+
+
 HOSTILE: dict[str, tuple[bytes, str]] = {
-    "the recorded case": ((CASES / "skills" / "SKL-03-hostile-skill.zip").read_bytes(), "leaves the folder|symbolic link"),
+    "the recorded case": (RECORDED.read_bytes(), "leaves the folder|symbolic link"),
     "dot-dot": (zip_of({"ok.txt": b"ok", "a/../../out.txt": b"x"}), "leaves the folder"),
     "dot-dot that comes back": (zip_of({"a/../b.txt": b"x"}), "leaves the folder"),
     "dot-dot with backslashes": (zip_of({"ok.txt": b"ok", "a\\..\\..\\out.txt": b"x"}), "leaves the folder"),
@@ -93,12 +122,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "drive": (zip_of({"C:\\out.txt": b"x"}), "absolute path"),
     "control character": (zip_of({"a\nb.txt": b"x"}), "control characters"),
     "name too long": (zip_of({"n" * 300: b"x"}), "too long"),
-    "link": (
-        zip_of({"ok.txt": b"ok", "link": b"/etc"}, lambda info: setattr(
-            info, "external_attr", ((stat.S_IFLNK if info.filename == "link" else stat.S_IFREG) | 0o777) << 16)),
-        "symbolic link entry",
-    ),
-    "pipe": (zip_of({"p": b""}, lambda info: setattr(info, "external_attr", (stat.S_IFIFO | 0o644) << 16)), "device or pipe"),
+    "link": (zip_of({"ok.txt": b"ok", "link": b"/etc"}, of_type(stat.S_IFLNK, "link")), "symbolic link entry"),
+    "pipe": (zip_of({"p": b""}, of_type(stat.S_IFIFO, "p")), "device or pipe"),
     "bomb": (zip_of({"ok.txt": b"ok", "zeros.bin": bytes(6_000_000)}), "size bomb"),
     "bomb in many files": (zip_of({f"{n}.bin": bytes(100_000) for n in range(200)}), "size bomb"),
     "file in a file": (zip_of({"a": b"x", "a/b": b"y"}), "inside an entry that is a file"),
@@ -106,18 +131,11 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "twice": (zip_of({"a.txt": b"x", "A.TXT": b"y"}), "two entries are named"),
     "tar dot-dot": (tar_of({"ok.txt": b"ok", "../out.txt": b"x"}), "leaves the folder"),
     "tar absolute": (tar_of({"/out.txt": b"x"}), "absolute path"),
-    "tar symbolic link": (
-        tar_of({"ok.txt": b"ok", "link": b""}, lambda info: (
-            setattr(info, "type", tarfile.SYMTYPE if info.name == "link" else tarfile.REGTYPE),
-            setattr(info, "linkname", "/etc"))[0]),
-        "symbolic link entry",
-    ),
-    "tar hard link": (
-        tar_of({"link": b""}, lambda info: (setattr(info, "type", tarfile.LNKTYPE), setattr(info, "linkname", "x"))[0]),
-        "hard link entry",
-    ),
-    "tar device": (tar_of({"dev": b""}, lambda info: setattr(info, "type", tarfile.CHRTYPE)), "device or pipe"),
-    "tar pipe": (tar_of({"dev": b""}, lambda info: setattr(info, "type", tarfile.FIFOTYPE)), "device or pipe"),
+    "tar symbolic link": (tar_of({"a": b"", "l": b""}, of_tar_type(tarfile.SYMTYPE, "l")), "symbolic link entry"),
+    "tar hard link": (tar_of({"a": b"", "l": b""}, of_tar_type(tarfile.LNKTYPE, "l")), "hard link entry"),
+    "tar device": (tar_of({"d": b""}, of_tar_type(tarfile.CHRTYPE, "d")), "device or pipe"),
+    "tar pipe": (tar_of({"d": b""}, of_tar_type(tarfile.FIFOTYPE, "d")), "device or pipe"),
+    "tar sparse": (tar_of({"d": b""}, of_tar_type(tarfile.GNUTYPE_SPARSE, "d")), "larger than what is stored"),
     "tar.gz bomb": (tar_of({"zeros.bin": bytes(8_000_000)}, mode="w:gz"), "size bomb"),
     "tar.bz2 bomb": (tar_of({"zeros.bin": bytes(8_000_000)}, mode="w:bz2"), "size bomb"),
     "tar.xz bomb": (tar_of({"zeros.bin": bytes(8_000_000)}, mode="w:xz"), "size bomb"),
@@ -136,11 +154,11 @@ async def test_a_hostile_archive_is_refused_whole(
 ) -> None:
     packed, reason = HOSTILE[kind]
     (workspace / "a.zip").write_bytes(packed)
-    before = sorted(tmp_path.rglob("*"))
+    before = everything(tmp_path)
     with pytest.raises(ToolRefusedError, match=reason) as caught:
         await call("extract_archive", archive="a.zip", **({"destination": into} if into else {}))
     assert "nothing was written" in caught.value.message
-    assert sorted(tmp_path.rglob("*")) == before
+    assert everything(tmp_path) == before
 
 
 def with_field(packed: bytes, local: int, central: int, value: bytes) -> bytes:
@@ -176,7 +194,7 @@ async def test_a_broken_archive_is_refused_whole(call: Call, workspace: Path, ki
     (workspace / "a.zip").write_bytes(packed)
     with pytest.raises(ToolError, match=reason):
         await call("extract_archive", archive="a.zip")
-    assert [path.name for path in workspace.iterdir()] == ["a.zip"]
+    assert names(workspace) == ["a.zip"]
 
 
 @pytest.mark.anyio
@@ -185,10 +203,10 @@ async def test_unpacking_beside_other_files_overwrites_none(call: Call, workspac
     (workspace / "run.sh").write_text("mine")
     with pytest.raises(ToolError, match=r"holds run\.sh already; nothing was unpacked"):
         await call("extract_archive", archive="a.zip", destination=".")
-    assert sorted(path.name for path in workspace.iterdir()) == ["a.zip", "run.sh"]
+    assert names(workspace) == ["a.zip", "run.sh"]
     (workspace / "run.sh").unlink()
     await call("extract_archive", archive="a.zip", destination=".")
-    assert sorted(path.name for path in workspace.iterdir()) == ["a.zip", "notes", "run.sh"]
+    assert names(workspace) == ["a.zip", "notes", "run.sh"]
 
 
 @pytest.mark.anyio
@@ -197,7 +215,7 @@ async def test_an_archive_that_reaches_a_closed_place_is_refused(call: Call, wor
     (workspace / "a.zip").write_bytes(zip_of(HONEST))
     with pytest.raises(ToolRefusedError, match="closed to tools"):
         await call("extract_archive", archive="a.zip", destination=".")
-    assert [path.name for path in workspace.iterdir()] == ["a.zip"]
+    assert names(workspace) == ["a.zip"]
 
 
 @pytest.mark.anyio
@@ -233,8 +251,9 @@ async def test_a_packed_folder_comes_out_as_it_went_in(call: Call, workspace: Pa
 
 
 SECRETS = (
-    ".env", ".env.local", "prod.env", "id_rsa", "id_ed25519", "server.pem", "tls.key", "cert.p12", "keys.kdbx", ".netrc",
-    ".npmrc", ".git-credentials", "credentials.json", ".ssh/config", "deep/.aws/credentials", "ID_RSA", "Server.PEM",
+    ".env", ".env.local", "prod.env", "id_rsa", "id_ed25519", "server.pem", "tls.key", "cert.p12", "keys.kdbx",
+    ".netrc", ".npmrc", ".git-credentials", "credentials.json", ".ssh/config", "deep/.aws/credentials", "ID_RSA",
+    "Server.PEM",
 )  # fmt: skip
 HARMLESS = (".env.example", "id_rsa.pub", "environment.md", "keyboard.txt", "monkey.py", ".sshd-notes")
 
@@ -297,4 +316,4 @@ async def test_what_cannot_be_packed_is_named(
         (workspace / name).write_text("x")
     with pytest.raises(ToolError, match=reason):
         await call("create_archive", **arguments)
-    assert sorted(path.name for path in workspace.iterdir()) == [".env", "a.txt", "old.zip"]
+    assert names(workspace) == [".env", "a.txt", "old.zip"]

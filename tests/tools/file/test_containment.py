@@ -16,6 +16,7 @@ from skales.core.errors import SkalesError, ToolError, ToolRefusedError
 from skales.core.json import JsonObject
 from skales.security.paths import resolve_path
 from skales.tools.context import ToolContext
+from skales.tools.define import LinkPath
 from skales.tools.file.archive import create_archive, extract_archive
 from skales.tools.file.edit import edit_file, replace_in_file
 from skales.tools.file.listing import create_directory, get_file_info, list_directory
@@ -63,6 +64,10 @@ def outside_of(root: Path) -> Mapping[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
 
 
+def text_of(place: str) -> str:
+    return Path(place).read_text()
+
+
 def requests(operation: str, *verdicts: str) -> list[Any]:
     return [
         pytest.param(
@@ -98,7 +103,7 @@ async def test_what_is_inside_can_be_written(call: Call, root: Path, tool: str, 
     place = path.replace("ROOT", str(root))
     before = outside_of(root)
     await call(tool, **WRITERS[tool](place))
-    assert Path(place).read_text() in {"x", "text of readme.md\n"}
+    assert text_of(place) in {"x", "text of readme.md\n"}
     assert outside_of(root) == before
 
 
@@ -162,7 +167,7 @@ async def test_searching_and_copying_do_not_enter_links(call: Call, root: Path) 
 SWAPPED: Mapping[str, Callable[[ToolContext, Path], Any]] = {
     "read_file": lambda ctx, sub: read_file(ctx, sub / "old.txt"),
     "list_directory": lambda ctx, sub: list_directory(ctx, sub),
-    "get_file_info": lambda ctx, sub: get_file_info(ctx, sub / "old.txt"),
+    "get_file_info": lambda ctx, sub: get_file_info(ctx, LinkPath(sub / "old.txt")),
     "write_file": lambda ctx, sub: write_file(ctx, sub / "x.txt", "x"),
     "write_file over": lambda ctx, sub: write_file(ctx, sub / "old.txt", "x"),
     "append_file": lambda ctx, sub: append_file(ctx, sub / "old.txt", "x"),
@@ -172,9 +177,9 @@ SWAPPED: Mapping[str, Callable[[ToolContext, Path], Any]] = {
     "copy_file to": lambda ctx, sub: copy_file(ctx, sub.parent / "readme.md", sub / "x.txt"),
     "copy_file from": lambda ctx, sub: copy_file(ctx, sub / "old.txt", sub.parent / "taken.txt"),
     "copy_file folder": lambda ctx, sub: copy_file(ctx, sub, sub.parent / "taken"),
-    "move_file to": lambda ctx, sub: move_file(ctx, sub.parent / "readme.md", sub / "x.txt"),
-    "move_file from": lambda ctx, sub: move_file(ctx, sub / "old.txt", sub.parent / "taken.txt"),
-    "delete_file": lambda ctx, sub: delete_file(ctx, sub / "old.txt"),
+    "move_file to": lambda ctx, sub: move_file(ctx, LinkPath(sub.parent / "readme.md"), sub / "x.txt"),
+    "move_file from": lambda ctx, sub: move_file(ctx, LinkPath(sub / "old.txt"), sub.parent / "taken.txt"),
+    "delete_file": lambda ctx, sub: delete_file(ctx, LinkPath(sub / "old.txt")),
     "create_archive to": lambda ctx, sub: create_archive(ctx, [sub.parent / "readme.md"], sub / "x.zip"),
     "create_archive from": lambda ctx, sub: create_archive(ctx, [sub / "old.txt"], sub.parent / "taken.zip"),
     "extract_archive": lambda ctx, sub: extract_archive(ctx, sub.parent / "packed.zip", sub),

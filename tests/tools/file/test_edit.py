@@ -20,10 +20,14 @@ CARRIED_OUT = [case for case in EDITS if "after" not in case]
 REFUSED = [case for case in EDITS if "after" in case]
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def placed(workspace: Path, case: dict[str, Any]) -> Path:
-    path = workspace / case["file"]
-    path.write_bytes((FOLDER / case["file"]).read_bytes())
-    return path
+    name: str = case["file"]
+    (workspace / name).write_bytes((FOLDER / name).read_bytes())
+    return workspace / name
 
 
 @pytest.mark.anyio
@@ -49,7 +53,7 @@ async def test_the_recorded_refusals_leave_the_file(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("stored", "old", "new", "after"),
+    "edit",
     [
         # Line ends of every kind, given in every kind.
         (b"a\r\nb\r\nc\r\n", "a\nb", "x\ny", b"x\r\ny\r\nc\r\n"),
@@ -71,26 +75,31 @@ async def test_the_recorded_refusals_leave_the_file(
         (b"one\ntwo", "two", "two\n", b"one\ntwo\n"),
         (b"one\r\ntwo\r\n", "two\n", "two", b"one\r\ntwo"),
         # Blanks, tabs and empty lines count.
-        (b"\tif x:\r\n\t\tpass  \r\n\r\n\r\nend\r\n", "\t\tpass  \n\n\n", "\t\treturn\n\n", b"\tif x:\r\n\t\treturn\r\n\r\nend\r\n"),
+        (b"\tif x:\r\n\t\tpass  \r\n\r\n\r\nend\r\n", "\t\tpass  \n\n\n", "\t\tgo\n\n",
+         b"\tif x:\r\n\t\tgo\r\n\r\nend\r\n"),
         # Separators that are no line ends stay inside lines.
         ("a\u2028b\x0bc\x85d\r\ne".encode(), "d\ne", "D\nE", "a\u2028b\x0bc\x85D\r\nE".encode()),
         # Marks and wide encodings.
         (b"\xef\xbb\xbfa\r\nb", "a\nb", "a\nc", b"\xef\xbb\xbfa\r\nc"),
         (b"\xef\xbb\xbfa\nb", "\ufeffa", "x", b"\xef\xbb\xbfx\nb"),
-        (b"\xff\xfe" + "größe\r\nb".encode("utf-16-le"), "größe\n", "maß\n", b"\xff\xfe" + "maß\r\nb".encode("utf-16-le")),
+        (b"\xff\xfe" + "größe\r\nb".encode("utf-16-le"), "größe\n", "maß\n",
+         b"\xff\xfe" + "maß\r\nb".encode("utf-16-le")),
         (b"\xfe\xff" + "a\nb".encode("utf-16-be"), "b", "日本", b"\xfe\xff" + "a\n日本".encode("utf-16-be")),
         ("plain text\r\nmore\r\n".encode("utf-16-le"), "more", "less", "plain text\r\nless\r\n".encode("utf-16-le")),
         (b"\xff\xfe\0\0" + "a\nb".encode("utf-32-le"), "a", "😀", b"\xff\xfe\0\0" + "😀\nb".encode("utf-32-le")),
         # Old encodings, and single bytes that belong to none.
         ("Größe\r\nMaß\r\n".encode("cp1252"), "Größe", "Länge", "Länge\r\nMaß\r\n".encode("cp1252")),
         ("Привет, мир! Как дела?\n".encode("cp1251"), "мир", "друг", "Привет, друг! Как дела?\n".encode("cp1251")),
-        ("こんにちは世界。\r\nテスト\r\n".encode("cp932"), "テスト", "試験", "こんにちは世界。\r\n試験\r\n".encode("cp932")),
-        ("grün ähnlich öfter\n".encode() + b"broken \xe4 byte\nend\n", "end", "fin", "grün ähnlich öfter\n".encode() + b"broken \xe4 byte\nfin\n"),
+        ("こんにちは世界。\r\nテスト\r\n".encode("cp932"), "テスト", "試験",
+         "こんにちは世界。\r\n試験\r\n".encode("cp932")),
+        ("grün ähnlich öfter\n".encode() + b"broken \xe4 byte\nend\n", "end", "fin",
+         "grün ähnlich öfter\n".encode() + b"broken \xe4 byte\nfin\n"),
     ],
 )  # fmt: skip
 async def test_only_what_the_edit_names_changes(
-    call: Call, workspace: Path, stored: bytes, old: str, new: str, after: bytes
+    call: Call, workspace: Path, edit: tuple[bytes, str, str, bytes]
 ) -> None:
+    stored, old, new, after = edit
     path = workspace / "a.txt"
     path.write_bytes(stored)
     await call("edit_file", path="a.txt", old_text=old, new_text=new)
@@ -141,7 +150,7 @@ async def test_overlapping_places_are_ambiguous_too(call: Call, workspace: Path)
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("stored", "old", "new", "reason"),
+    "edit",
     [
         (b"a\n", "a", "a", "says this already"),
         (b"a\r\n", "a\r\n", "a\n", "says this already"),
@@ -153,8 +162,9 @@ async def test_overlapping_places_are_ambiguous_too(call: Call, workspace: Path)
     ],
 )
 async def test_what_cannot_be_edited_is_refused_and_kept(
-    call: Call, workspace: Path, stored: bytes, old: str, new: str, reason: str
+    call: Call, workspace: Path, edit: tuple[bytes, str, str, str]
 ) -> None:
+    stored, old, new, reason = edit
     path = workspace / "a.bin"
     path.write_bytes(stored)
     with pytest.raises(ToolError, match=reason):
@@ -257,5 +267,5 @@ async def test_a_change_by_another_program_meanwhile_is_not_overwritten(ctx: Too
     path.write_text("ours\n")
     with pytest.raises(ToolError, match="changed by another program"):
         await edit_file(replace(ctx, ids=Meddler(path)), path, "ours", "new")
-    assert [place.name for place in workspace.iterdir()] == ["a.txt"]
+    assert names(workspace) == ["a.txt"]
     assert path.read_text() == "theirs"

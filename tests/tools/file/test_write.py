@@ -15,6 +15,10 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
 @pytest.mark.anyio
 async def test_a_new_file_holds_exactly_the_content(call: Call, workspace: Path) -> None:
     result = await call("write_file", path="deep/er/a.txt", content="größe\r\nb")
@@ -25,7 +29,7 @@ async def test_a_new_file_holds_exactly_the_content(call: Call, workspace: Path)
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("stored", "content", "after", "said"),
+    "change",
     [
         (b"old\n", "new\n", b"new\n", ""),
         (b"old\r\nold\r\n", "new\nnew\n", b"new\r\nnew\r\n", "Kept its Windows line ends"),
@@ -40,8 +44,9 @@ async def test_a_new_file_holds_exactly_the_content(call: Call, workspace: Path)
     ],
 )
 async def test_a_replaced_file_keeps_how_it_stores_text(
-    call: Call, workspace: Path, stored: bytes, content: str, after: bytes, said: str
+    call: Call, workspace: Path, change: tuple[bytes, str, bytes, str]
 ) -> None:
+    stored, content, after, said = change
     path = workspace / "a.txt"
     path.write_bytes(stored)
     result = await call("write_file", path="a.txt", content=content)
@@ -162,7 +167,7 @@ async def test_a_disk_that_gives_out_halfway_leaves_the_old_file(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("tool", "arguments"),
+    "change",
     [
         ("write_file", {"path": "a.txt", "content": "new"}),
         ("edit_file", {"path": "a.txt", "old_text": "old", "new_text": "new"}),
@@ -171,13 +176,12 @@ async def test_a_disk_that_gives_out_halfway_leaves_the_old_file(
     ],
 )
 @pytest.mark.parametrize("step", ["open", "fchmod", "fsync", "replace"])
-@pytest.mark.parametrize(
-    ("number", "words"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "the disk is read-only")]
-)
+@pytest.mark.parametrize("failure", [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "the disk is read-only")])
 async def test_whichever_step_fails_the_old_file_is_intact(
-    call: Call, workspace: Path, monkeypatch: pytest.MonkeyPatch,
-    tool: str, arguments: dict[str, Any], step: str, number: int, words: str,
-) -> None:  # fmt: skip
+    call: Call, workspace: Path, change: tuple[str, dict[str, Any]], step: str, failure: tuple[int, str]
+) -> None:
+    tool, arguments = change
+    number, words = failure
     for name in ("a.txt", "a.zip", "b.txt"):
         (workspace / name).write_text("old")
     real_open = os.open
@@ -190,14 +194,12 @@ async def test_whichever_step_fails_the_old_file_is_intact(
             fail()
         return real_open(path, flags, *args, **kwargs)
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, step, open_nothing_new if step == "open" else fail)
         with pytest.raises(ToolError, match=words) as caught:
             await call(tool, **arguments)
     assert caught.value.hint
-    assert {path.name: path.read_text() for path in workspace.iterdir()} == dict.fromkeys(
-        ("a.txt", "a.zip", "b.txt"), "old"
-    )
+    assert contents(workspace) == {"a.txt": "old", "a.zip": "old", "b.txt": "old"}
 
 
 @pytest.mark.anyio

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from skales.app.models import LOCAL_PROVIDER
+from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App, build_app
 from skales.cli.terminal import paint, title
 from skales.core.clock import SystemClock

@@ -17,8 +17,8 @@ from skales.providers.weak.words import stems, synonyms, vague
 
 _NAME, _EXAMPLE, _DESCRIPTION, _ARGUMENT = 3.0, 2.0, 1.0, 0.7
 _SYNONYM = 0.8  # of what the person's own word would count
-_TAKES_IT = 2.0  # the message names a file or address, and the tool takes one
-_ONLY_LOOKS = 1.0  # the message is a question, and the tool changes nothing
+_NEEDS_IT, _TAKES_IT = 2.0, 1.0  # the message names a file or address, and the tool needs or takes one
+_ONLY_LOOKS = 1.0  # the message asks to see something, and the tool changes nothing
 _MIN_SCORE = 1.2  # below it nothing but chance connects message and tool
 
 # Questions about the world rather than about this computer, whatever words they share with a tool.
@@ -28,8 +28,9 @@ _KNOWLEDGE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.;:]\s")
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
-_POLITE = frozenset({"can", "could", "will", "would", "please"})
+_LETTERS = re.compile(r"[^\W\d_]+")
+_POLITE = frozenset({"can", "could", "will", "would"})
+_LOOKING = frozenset({"display", "list", "print", "show", "tell", "view"})
 _CHANGING = frozenset({Effect.WRITES, Effect.DESTRUCTIVE, Effect.OUTBOUND})
 _FILE_WORDS = frozenset(stems("document file folder directory"))
 
@@ -47,9 +48,9 @@ def choose_offer(
     asked = _asked(mentions)
     weights = [_weights(tool) for tool in tools]
     rarity = _rarity(weights)
-    question = _is_question(message)
+    looks = _asks_to_look(message)
     scores = [
-        _score(asked, words, rarity) + _bonus(tool, mentions, question=question)
+        _score(asked, words, rarity) + _bonus(tool, mentions, looks=looks)
         for tool, words in zip(tools, weights, strict=True)
     ]
     floor = max(_MIN_SCORE, max(scores) * min_share)
@@ -107,18 +108,19 @@ def _score(asked: Mapping[str, float], words: Mapping[str, float], rarity: Mappi
     return sum(share * words[stem] * rarity[stem] for stem, share in asked.items() if stem in words)
 
 
-def _bonus(tool: ToolSpec, mentions: Mentions, *, question: bool) -> float:
+def _bonus(tool: ToolSpec, mentions: Mentions, *, looks: bool) -> float:
     formats = property_formats(tool)
     taken = {"path": bool(mentions.paths), "uri": bool(mentions.urls)}
     needed = {formats.get(str(name)) for name in as_list(tool.parameters.get("required"))}
     speaks_of = {"path": not _FILE_WORDS.isdisjoint(stems(mentions.words)), "uri": False}
     if any(kind in needed and not named and not speaks_of[kind] for kind, named in taken.items()):
         return -math.inf  # the message holds nothing it could be called with
-    takes = sum(_TAKES_IT for kind in set(formats.values()) if taken.get(kind))
-    return takes + (_ONLY_LOOKS if question and _CHANGING.isdisjoint(tool.effects) else 0.0)
+    kinds = [kind for kind in sorted(set(formats.values())) if taken.get(kind)]
+    bonus = sum(_NEEDS_IT if kind in needed else _TAKES_IT for kind in kinds)
+    return bonus + (_ONLY_LOOKS if looks and _CHANGING.isdisjoint(tool.effects) else 0.0)
 
 
-def _is_question(message: str) -> bool:
+def _asks_to_look(message: str) -> bool:
     """Whether it asks to know rather than to do; "can you …?" asks to do."""
-    first = _FIRST_WORD.search(message.lower())
-    return "?" in message and first is not None and first.group() not in _POLITE
+    first = next((word for word in _LETTERS.findall(message.lower()) if word != "please"), "")
+    return first in _LOOKING or ("?" in message and first not in _POLITE)

@@ -57,7 +57,7 @@ _SYNONYMS: Mapping[str, str] = {
     "rename": "move",
     "save": "write store",
     "say": "read",
-    "show": "read",
+    "show": "read list",
     "site": "page web",
     "todo": "task",
     "unzip": "extract archive",

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Header, Query, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 
 from skales.app.wiring import App
-from skales.core.errors import BrokenDocumentError, NotFoundError
+from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.server.access import AppDep, PageSession
 from skales.server.live import parse_place, stream_frames
@@ -88,7 +88,12 @@ async def send(
     session_id: Annotated[str, Form()] = "",
     accept: Annotated[str, Header()] = "",
 ) -> RedirectResponse | JSONResponse:
-    """Take a message, in a new conversation when none is named. Without scripts a redirect answers."""
+    """Take a message, in a new conversation when none is named. Without scripts a redirect answers.
+
+    Raises InputError, NotFoundError.
+    """
+    if not text.strip():
+        raise InputError("The message is empty", code="empty_message")
     if text.strip() == "/new":
         return _lead_to("/chat", accept)
     wanted = SessionId(session_id) or (await anyio.to_thread.run_sync(app.sessions.create)).id

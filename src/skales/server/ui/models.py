@@ -1,6 +1,6 @@
 """Who answers, in facts for the page: the provider and model, what is missing, what the starter model can do."""
 
-from skales.app.models import LOCAL_PROVIDER
+from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
 from skales.core.errors import NotFoundError, ProviderError
 from skales.providers.catalog import find_entry

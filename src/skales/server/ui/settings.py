@@ -5,7 +5,7 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Form
 
-from skales.app.models import LOCAL_PROVIDER
+from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
 from skales.core.errors import InputError, ProviderError, SkalesError
 from skales.core.tool import SafetyMode

@@ -1,0 +1,90 @@
+"""The tools `create_task` and `list_tasks`: work for later, as a list that the person sees too. Nothing is run here."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from anyio import to_thread
+
+from skales.core.clock import to_datetime
+from skales.core.tool import Effect, Safety, ToolResult
+from skales.data.tasks import Task, TaskPriority, TaskStatus
+from skales.tools.context import ToolContext
+from skales.tools.define import Range, tool
+
+_SHOWN_RESULT = 300
+
+
+class StatusFilter(StrEnum):
+    """Which tasks to list."""
+
+    ALL = "all"
+    PENDING = TaskStatus.PENDING.value
+    RUNNING = TaskStatus.RUNNING.value
+    COMPLETED = TaskStatus.COMPLETED.value
+    FAILED = TaskStatus.FAILED.value
+    CANCELLED = TaskStatus.CANCELLED.value
+
+
+@tool(
+    "core",
+    Safety.AUTO,
+    Effect.WRITES,
+    action="File the task {title}",
+    example=(
+        "Later, compare the three offers",
+        {"title": "Compare the three offers", "description": "Price, delivery time and warranty, as a table"},
+    ),
+)
+async def create_task(
+    ctx: ToolContext, title: str, description: str = "", priority: TaskPriority = TaskPriority.MEDIUM
+) -> ToolResult:
+    """File a background task for later, when the person wants something done but not in this conversation.
+
+    Args:
+        title: What is to be done, in a few words.
+        description: Everything needed to do it without this conversation.
+        priority: How urgent it is.
+    """
+    task = await to_thread.run_sync(ctx.tasks.add, title, description, priority)
+    return ToolResult(
+        text=f"Filed as {task.id}: {task.title} ({task.status}, {task.priority} priority)",
+        summary=f"Filed the task {task.title}",
+        data={"id": task.id, "status": task.status},
+    )
+
+
+@tool(
+    "core",
+    Safety.AUTO,
+    Effect.READS_PRIVATE,
+    action="List tasks[ ({status})]",
+    example=("Which tasks are still open?", {"status": "pending"}),
+)
+async def list_tasks(
+    ctx: ToolContext, status: StatusFilter = StatusFilter.ALL, limit: Annotated[int, Range(1, 200)] = 50
+) -> ToolResult:
+    """List background tasks with their state, newest first.
+
+    Args:
+        status: Only tasks in this state.
+        limit: How many at most.
+    """
+    wanted = "" if status is StatusFilter.ALL else status.value
+    tasks = await to_thread.run_sync(ctx.tasks.list, wanted)
+    kind = f"{wanted} tasks" if wanted else "tasks"
+    if not tasks:
+        return ToolResult(text=f"There are no {kind}.", summary=f"No {kind}")
+    lines = [_line(task) for task in tasks[:limit]]
+    if len(tasks) > limit:
+        lines.append(f"{len(tasks) - limit} older ones are not shown.")
+    return ToolResult(text="\n".join(lines), summary=f"{len(tasks)} {kind if len(tasks) > 1 else kind[:-1]}")
+
+
+def _line(task: Task) -> str:
+    day = to_datetime(task.created_ms).strftime("%Y-%m-%d %H:%M")
+    line = f"- {task.title} [{task.status}, {task.priority} priority, filed {day}, id {task.id}]"
+    outcome = " ".join((task.error or task.result).split())
+    if outcome:
+        shown = outcome if len(outcome) <= _SHOWN_RESULT else f"{outcome[:_SHOWN_RESULT]}…"
+        line += f"\n  {'Error' if task.error else 'Result'}: {shown}"
+    return line

@@ -1,0 +1,191 @@
+"""Runs one program to its end, or ends it with everything it started. Knows nothing of shells or tools.
+
+The program's end counts, not that of its output: a background child that keeps the pipe open holds nobody up.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import anyio
+
+from skales.core.errors import InputError, ToolError
+
+if TYPE_CHECKING:
+    import psutil
+
+# What is kept of the output: its beginning and its end.
+HEAD_BYTES = 500_000
+TAIL_BYTES = 500_000
+# How long a program has to end by itself, and how long output may still come after it ended.
+_TERMINATE_S = 2.0
+_DRAIN_S = 0.5
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start: the program with its arguments, where, and all it learns of the environment."""
+
+    words: Sequence[str]
+    folder: Path
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended.
+
+    `exit_code` is negative for the signal that ended it. `left_out_bytes` of output are missing between `head` and
+    `tail`. `has_heirs` says that something it started still holds its output open.
+    """
+
+    exit_code: int
+    head: bytes
+    tail: bytes
+    left_out_bytes: int
+    timed_out: bool
+    has_heirs: bool
+
+
+async def run_program(launch: Launch, timeout_s: float) -> Ended:
+    """Run until it ends or the time is up. Standard input is empty; both outputs arrive as one, in order.
+
+    When the time is up, or the caller is cancelled, the program and everything it started are ended first.
+
+    Raises:
+        InputError: The words cannot be passed to a program.
+        ToolError: The program cannot be started.
+    """
+    transport, listener = await _start(launch)
+    try:
+        with anyio.move_on_after(timeout_s) as limit:
+            await listener.exited.wait()
+        if limit.cancelled_caught:
+            await _end_all(transport.get_pid(), listener)
+        with anyio.move_on_after(_DRAIN_S) as drain:
+            await listener.closed.wait()
+        return Ended(
+            exit_code=cast(int, transport.get_returncode()),
+            head=bytes(listener.head),
+            tail=b"".join(listener.tail),
+            left_out_bytes=listener.left_out_bytes,
+            timed_out=limit.cancelled_caught,
+            has_heirs=drain.cancelled_caught,
+        )
+    finally:
+        if not listener.exited.is_set():
+            with anyio.CancelScope(shield=True):
+                await _end_all(transport.get_pid(), listener)
+        transport.close()
+
+
+class _Listener(asyncio.SubprocessProtocol):
+    """Collects the output of a program, within bounds, and notes its end."""
+
+    def __init__(self) -> None:
+        self.exited = asyncio.Event()
+        self.closed = asyncio.Event()
+        self.head = bytearray()
+        self.tail: deque[bytes] = deque()
+        self.left_out_bytes = 0
+        self._tail_bytes = 0
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        room = HEAD_BYTES - len(self.head)
+        self.head += data[:room]
+        if rest := data[max(room, 0) :]:
+            self.tail.append(rest)
+            self._tail_bytes += len(rest)
+        while self._tail_bytes - len(self.tail[0] if self.tail else b"") >= TAIL_BYTES:
+            dropped = len(self.tail.popleft())
+            self._tail_bytes -= dropped
+            self.left_out_bytes += dropped
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self.closed.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+
+async def _start(launch: Launch) -> tuple[asyncio.SubprocessTransport, _Listener]:
+    try:
+        return await asyncio.get_running_loop().subprocess_exec(
+            _Listener,
+            *launch.words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=launch.folder,
+            env=dict(launch.environment),
+            start_new_session=True,
+        )
+    except ValueError as error:
+        raise InputError("The command contains a character that no program can be given") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ToolError(
+            f"The folder {str(launch.folder)!r} does not exist", hint="Create it first, or choose another cwd"
+        ) from error
+    except OSError as error:
+        raise ToolError(f"The command cannot be started: {error.strerror}") from error
+
+
+async def _end_all(pid: int, listener: _Listener) -> None:
+    """Ask the whole tree to end, and end it by force when something of it is still there after two seconds."""
+    strays = _strays(pid)
+    _signal_all(pid, strays, by_force=False)
+    with anyio.move_on_after(_TERMINATE_S):
+        while _is_any_left(pid, strays):
+            await anyio.sleep(_POLL_S)
+    _signal_all(pid, [*strays, *_strays(pid)], by_force=True)
+    await listener.exited.wait()
+
+
+def _strays(pid: int) -> "list[psutil.Process]":
+    """Descendants that left the program's process group; on Windows, which has no such groups, all of the tree."""
+    import psutil
+
+    try:
+        root = psutil.Process(pid)
+        tree = root.children(recursive=True)
+    except psutil.Error:
+        return []
+    if not hasattr(os, "getpgid"):
+        return [root, *tree]
+    strays: list[psutil.Process] = []
+    for process in tree:
+        with suppress(OSError):
+            strays += [process] if os.getpgid(process.pid) != pid else []
+    return strays
+
+
+def _signal_all(pid: int, strays: "Sequence[psutil.Process]", *, by_force: bool) -> None:
+    import psutil
+
+    if hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(pid, signal.SIGKILL if by_force else signal.SIGTERM)
+    for process in strays:
+        with suppress(psutil.Error):
+            if by_force:
+                process.kill()
+            else:
+                process.terminate()
+
+
+def _is_any_left(pid: int, strays: "Sequence[psutil.Process]") -> bool:
+    if any(process.is_running() for process in strays):
+        return True
+    try:
+        os.killpg(pid, 0)
+    except (OSError, AttributeError):
+        return False
+    return True

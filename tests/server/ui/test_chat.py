@@ -1,0 +1,209 @@
+"""The conversation's routes against the real app."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser as HTMLParser
+from starlette.testclient import TestClient
+
+from skales.app.wiring import App
+from skales.core.ids import SessionId
+from skales.core.message import Message, Role, TextPart, text_message
+from skales.data.paths import DataDirectory
+from skales.server.ui.assets import asset_address
+from tests.server.ui.conftest import Look
+
+Said = Callable[..., SessionId]
+JSON = {"accept": "application/json"}
+
+
+def user(text: str) -> Message:
+    return text_message(Role.USER, text)
+
+
+def answer(text: str) -> Message:
+    return Message(role=Role.ASSISTANT, content=(TextPart(text),), model="demo")
+
+
+def words(tree: HTMLParser) -> str:
+    return " ".join(tree.body.text().split()) if tree.body else ""
+
+
+def test_opening_the_page_sets_a_cookie_that_scripts_cannot_read(client: TestClient) -> None:
+    cookie = client.get("/chat", headers={"accept": "text/html"}).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/ui/sessions"),
+        ("GET", "/ui/chat/session_1/transcript"),
+        ("GET", "/ui/chat/session_1/events"),
+        ("GET", "/ui/tools/names"),
+        ("POST", "/ui/chat/send"),
+        ("POST", "/ui/chat/session_1/stop"),
+        ("POST", "/ui/sessions/session_1/title"),
+        ("DELETE", "/ui/sessions/session_1"),
+        ("POST", "/ui/settings/theme"),
+        ("POST", "/ui/tools/read_file/run"),
+        ("POST", "/tools/read_file"),
+        ("POST", "/ui/local/fetch"),
+    ],
+)
+def test_everything_but_opening_a_page_needs_the_cookie(client: TestClient, method: str, path: str) -> None:
+    assert client.request(method, path, headers={"accept": "*/*"}).status_code == 401
+
+
+def test_every_page_carries_the_content_rules_and_loads_only_own_files(look: Look, page: TestClient) -> None:
+    rules = page.get("/chat").headers["content-security-policy"]
+    assert "script-src 'self'" in rules
+    for node in look("/chat").css("script, link, img, use"):
+        address = node.attributes.get("src") or node.attributes.get("href") or ""
+        assert address.startswith(asset_address("favicon.svg").rsplit("/", 1)[0])
+
+
+def test_the_first_page_says_who_answers_what_for_and_what_to_try(look: Look) -> None:
+    tree = look("/chat")
+    assert "/tool list_directory path=." in [node.attributes["data-example"] for node in tree.css("[data-example]")]
+    assert tree.css_first('.answerer a[href^="/settings"]') is not None
+
+
+def test_a_message_starts_a_conversation_and_its_answer_is_there(
+    page: TestClient, look: Look, finish: Callable[[str], None]
+) -> None:
+    told = page.post("/ui/chat/send", data={"text": "Hi <b>there</b>"}, headers=JSON).json()
+    finish(told["go"].removeprefix("/chat/"))
+    tree = look(told["go"])
+    assert [node.attributes["id"] for node in tree.css("article")] == ["m-0", "m-1"]
+    assert "Hi <b>there</b>" in words(tree)
+    assert "Hello there." in words(tree)
+
+
+def test_without_scripts_a_form_does_the_same(page: TestClient, finish: Callable[[str], None]) -> None:
+    answered = page.post("/ui/chat/send", data={"text": "Hi"}, follow_redirects=False)
+    assert answered.status_code == 303
+    finish(answered.headers["location"].removeprefix("/chat/"))
+    assert "Hello there." in page.get(answered.headers["location"]).text
+
+
+def test_an_empty_message_is_refused_with_words_and_makes_no_conversation(page: TestClient, app: App) -> None:
+    refused = page.post("/ui/chat/send", data={"text": "  "}, headers=JSON)
+    assert (refused.status_code, refused.json()["error"]) == (400, "The message is empty")
+    assert app.sessions.count() == 0
+
+
+def test_new_leads_to_a_new_chat(page: TestClient) -> None:
+    assert page.post("/ui/chat/send", data={"text": "/new"}, headers=JSON).json() == {"go": "/chat"}
+
+
+def test_a_tool_runs_from_the_message_field_without_a_model(
+    page: TestClient, look: Look, home: DataDirectory, finish: Callable[[str], None]
+) -> None:
+    (home.workspace / "notes.txt").write_text("buy milk", encoding="utf-8")
+    told = page.post("/ui/chat/send", data={"text": "/tool read_file path=notes.txt"}, headers=JSON).json()
+    finish(told["go"].removeprefix("/chat/"))
+    tree = look(told["go"])
+    step = tree.css_first(".step")
+    assert step is not None
+    assert step.attributes["data-state"] == "done"
+    assert "buy milk" in step.text()
+    assert tree.css_first(".outcome") is None
+
+
+def test_a_conversation_that_does_not_exist_gets_a_page_with_a_way_on(page: TestClient) -> None:
+    answered = page.get("/chat/session_1")
+    assert answered.status_code == 404
+    assert "This conversation does not exist" in answered.text
+    assert HTMLParser(answered.text).css_first('.error-page a[href="/chat"]') is not None
+
+
+def test_a_broken_conversation_is_set_aside_and_the_page_says_where(page: TestClient, home: DataDirectory) -> None:
+    home.sessions.mkdir(exist_ok=True)
+    (home.sessions / "session_1930000000001.json").write_text('{"messages": 7', encoding="utf-8")
+    answered = page.get("/chat/session_1930000000001")
+    assert answered.status_code == 404
+    assert "cannot be read" in answered.text
+    assert "session_1930000000001" in page.get("/settings").text
+
+
+def test_long_conversations_come_in_stretches_without_gaps(page: TestClient, look: Look, said: Said) -> None:
+    session_id = said(*(message for number in range(100) for message in (user(f"q{number}"), answer(f"a{number}"))))
+    tree = look(f"/chat/{session_id}")
+    found = [str(node.attributes["id"]) for node in tree.css("article[id]")]
+    while marker := tree.css_first("[data-older]"):
+        tree = look(f"/ui/chat/{session_id}/older?before={marker.attributes['data-older']}")
+        found = [str(node.attributes["id"]) for node in tree.css("article[id]")] + found
+    assert found == [f"m-{number}" for number in range(200)]
+
+
+def test_a_stretch_never_begins_with_results_whose_call_is_above(page: TestClient, said: Said) -> None:
+    from skales.core.tool import ToolCall
+
+    calls = tuple(ToolCall(f"c{number}", "read_file", {"path": "a"}) for number in range(70))
+    results = [Message(role=Role.TOOL, content=(TextPart("ok"),), tool_call_id=call.id) for call in calls]
+    session_id = said(user("go"), Message(role=Role.ASSISTANT, tool_calls=calls), *results)
+    tree = HTMLParser(page.get(f"/chat/{session_id}").text)
+    assert [node.attributes["data-state"] for node in tree.css(".step")] == ["done"] * 70
+
+
+def test_an_answers_own_text_can_be_copied(page: TestClient, said: Said) -> None:
+    session_id = said(user("go"), answer("**bold** <script>"))
+    copied = page.get(f"/ui/chat/{session_id}/messages/1")
+    assert copied.text == "**bold** <script>"
+    assert copied.headers["content-type"].startswith("text/plain")
+    assert page.get(f"/ui/chat/{session_id}/messages/9").status_code == 404
+
+
+def test_a_page_shows_text_with_half_a_character(page: TestClient, home: DataDirectory) -> None:
+    home.sessions.mkdir(exist_ok=True)
+    text = json.dumps({"id": "session_1930000000002", "messages": [{"role": "user", "content": "a\ud83d"}, {"role": "assistant", "content": "b\ud83d"}]})
+    (home.sessions / "session_1930000000002.json").write_text(text, encoding="utf-8")
+    assert page.get("/chat/session_1930000000002").status_code == 200
+
+
+# --- the list of conversations ---
+
+
+def test_conversations_are_listed_found_renamed_deleted_and_brought_back(
+    page: TestClient, look: Look, said: Said
+) -> None:
+    first, second = said(user("Holiday photos")), said(user("Tax letter"))
+
+    def titles(address: str = "/ui/sessions") -> list[str]:
+        return [node.text() for node in look(address).css(".session > a")]
+
+    assert set(titles()) == {"Holiday photos", "Tax letter"}
+    assert titles("/ui/sessions?q=holiday") == ["Holiday photos"]
+    renamed = page.post(f"/ui/sessions/{first}/title", data={"title": "  Summer \n 2026 "})
+    assert renamed.json() == {"title": "Summer 2026"}
+    assert set(titles()) == {"Summer 2026", "Tax letter"}
+    assert page.delete(f"/ui/sessions/{second}").status_code == 204
+    assert titles() == ["Summer 2026"]
+    assert page.post(f"/ui/sessions/{second}/restore").status_code == 204
+    assert set(titles()) == {"Summer 2026", "Tax letter"}
+
+
+def test_a_long_list_goes_on_below_without_repeating(page: TestClient, look: Look, said: Said) -> None:
+    made = {said(user(f"number {number}"), title=f"number {number}") for number in range(130)}
+    tree = look("/ui/sessions")
+    found = [str(node.attributes["href"]) for node in tree.css(".session > a")]
+    while more := tree.css_first("button[hx-vals]"):
+        values = json.loads(str(more.attributes["hx-vals"]))
+        tree = HTMLParser(page.get("/ui/sessions", params=values).text)
+        found += [str(node.attributes["href"]) for node in tree.css(".session > a")]
+    assert len(found) == 130
+    assert set(found) == {f"/chat/{session_id}" for session_id in made}
+
+
+def test_after_deleting_the_open_conversation_the_page_offers_it_back(look: Look) -> None:
+    assert look("/chat?deleted=session_7").css_first("[data-undo=session_7]") is not None
+    assert look("/chat?deleted=%3Cscript%3E").css_first("[data-undo]") is None
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "12", "12~../x", "~session_1"])
+def test_an_unreadable_place_in_the_list_means_its_start(page: TestClient, said: Said, cursor: str) -> None:
+    said(user("one"))
+    assert page.get("/ui/sessions", params={"before": cursor}).status_code == 200

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from skales.core.errors import ProviderError, ProviderFault, SkalesError
 from skales.core.events import Progress
 from skales.core.ports import ChatRequest, ProviderEvent
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.manager import CONTEXT_TOKENS, LocalModels
 from skales.localmodels.runtime import LocalAddress
 from skales.providers.catalog import find_entry
 from skales.providers.clients import SharedClients
@@ -21,8 +21,6 @@ from skales.providers.endpoint import Endpoint
 from skales.providers.provider import build_provider
 
 LOCAL_PROVIDER = "skales_local"
-_CONTEXT_TOKENS = 8192
-
 
 class LocalProvider:
     """Answers with the model of the given id. `tasks` runs the fetch beside the stream that shows it."""
@@ -54,9 +52,9 @@ class LocalProvider:
         """Model files in the folder."""
         return [model.id for model in self._local.installed_models()]
 
-    def max_tokens(self, model: str) -> int:
+    def max_tokens(self, model: str) -> int:  # noqa: ARG002 - every local model is started with the same window
         """The window the model is started with."""
-        return _CONTEXT_TOKENS
+        return CONTEXT_TOKENS
 
     def _provider(self, address: LocalAddress) -> ConstrainedProvider:
         endpoint = Endpoint(

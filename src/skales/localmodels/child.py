@@ -27,7 +27,8 @@ def main() -> None:
     parameters.cpuparams.n_threads = order["threads"]
     parameters.n_ctx = order["context"]
     server = xllamacpp.Server(parameters)
-    print(json.dumps({"address": str(server.listening_address)}), flush=True)
+    sys.stdout.write(json.dumps({"address": str(server.listening_address)}) + "\n")
+    sys.stdout.flush()
     while sys.stdin.readline():
         pass
     # The runtime's own teardown hangs now and then; nothing here is worth waiting for.

@@ -33,7 +33,7 @@ async def download_wheel(
             hint=f"Run `{sys.executable} -m ensurepip`, or set up another provider",
             code="no_pip",
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
     process = await anyio.open_process(
         _command(wheel, folder, index_options),
         stdin=subprocess.DEVNULL,
@@ -45,11 +45,10 @@ async def download_wheel(
     errors = await _watch(process, wheel, folder, report)
     if process.returncode != 0:
         raise _failure(wheel, errors)
-    found = next(folder.glob("*.whl"), None)
-    if found is None:
-        raise ConfigurationError(f"pip fetched no file for {wheel.package} {wheel.version}", code="fetch_failed")
-    report(Progress(_label(wheel), wheel.size_bytes, wheel.size_bytes))
-    return found
+    async for found in anyio.Path(folder).glob("*.whl"):
+        report(Progress(_label(wheel), wheel.size_bytes, wheel.size_bytes))
+        return Path(found)
+    raise ConfigurationError(f"pip fetched no file for {wheel.package} {wheel.version}", code="fetch_failed")
 
 
 def _command(wheel: Wheel, folder: Path, index_options: Sequence[str]) -> list[str]:

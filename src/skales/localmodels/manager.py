@@ -20,7 +20,7 @@ from skales.localmodels.runtime import LocalAddress, ModelOrder, ModelProcess
 from skales.localmodels.store import LocalModel, ModelFolder
 
 # Enough for a conversation with tools; more costs memory that the starter's machines may not have.
-_CONTEXT_TOKENS = 8192
+CONTEXT_TOKENS = 8192
 
 Report = Callable[[Progress], None]
 
@@ -94,7 +94,7 @@ class LocalModels:
                     path=model.path,
                     runtime=self._folder.runtime,
                     log=self._log,
-                    context_tokens=_CONTEXT_TOKENS,
+                    context_tokens=CONTEXT_TOKENS,
                     threads=max(1, min(8, os.cpu_count() or 1)),
                 )
             )

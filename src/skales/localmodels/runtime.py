@@ -66,7 +66,7 @@ class ModelProcess:
         return self._address
 
     async def start(self, order: ModelOrder) -> LocalAddress:
-        """Start the model; a child that dies while loading is tried again twice. Raises ProviderError with its words."""
+        """Start the model; a child that dies while loading is tried twice more. Raises ProviderError with its words."""
         _check_file(order.path)
         for attempt in range(1, _TRIES + 1):
             await self.stop()

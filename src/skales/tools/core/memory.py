@@ -1,4 +1,4 @@
-"""The tools `memory_write` and `memory_search`: what the agent keeps of the person from one conversation to the next."""
+"""The tools `memory_write` and `memory_search`: what the agent keeps of the person between conversations."""
 
 from collections.abc import Sequence
 from typing import Annotated

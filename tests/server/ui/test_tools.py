@@ -1,0 +1,81 @@
+"""The tools page against the real app: every tool is found and run here without a model."""
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser as HTMLParser
+from starlette.testclient import TestClient
+
+from skales.app.wiring import App
+from skales.data.paths import DataDirectory
+from tests.server.ui.conftest import Look
+
+
+def names(tree: HTMLParser) -> list[str]:
+    return [node.text() for node in tree.css(".tool-groups .name")]
+
+
+def test_every_tool_is_listed_and_has_a_page_with_its_form(look: Look, page: TestClient, app: App) -> None:
+    assert set(names(look("/tools"))) == {spec.name for spec in app.toolbox.specs()}
+    for spec in app.toolbox.specs():
+        tree = look(f"/tools/{spec.name}")
+        fields = {str(node.attributes["name"]) for node in tree.css(".tool-form [name]")}
+        assert fields == {f"arg-{name}" for name in spec.parameters["properties"]}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("query", "first"), [("read_file", "read_file"), ("READ text", "read_file")])
+def test_the_search_goes_over_names_and_descriptions(look: Look, query: str, first: str) -> None:
+    assert first in names(look(f"/ui/tools?q={query}"))
+
+
+def test_a_search_without_hits_says_so(look: Look) -> None:
+    tree = look("/ui/tools?q=zzzz")
+    assert names(tree) == []
+    assert "zzzz" in tree.css_first(".empty").text()  # type: ignore[union-attr]
+
+
+def test_a_tool_runs_and_shows_its_result(page: TestClient, home: DataDirectory) -> None:
+    (home.workspace / "notes.txt").write_text("buy <milk>", encoding="utf-8")
+    tree = HTMLParser(page.post("/ui/tools/read_file/run", data={"arg-path": "notes.txt", "arg-start": "1"}).text)
+    assert tree.css_first("h3").text().startswith("Done")  # type: ignore[union-attr]
+    assert "buy <milk>" in tree.css_first(".output").text()  # type: ignore[union-attr]
+
+
+def test_a_tool_that_asks_first_runs_at_once_for_the_person(page: TestClient, home: DataDirectory) -> None:
+    page.post("/ui/tools/write_file/run", data={"arg-path": "new.txt", "arg-content": "line\r\n"})
+    assert (home.workspace / "new.txt").read_text(encoding="utf-8") == "line\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "filled", "words"),
+    [
+        ("read_file", {"arg-path": "nothing.txt"}, "does not exist"),
+        ("read_file", {"arg-path": "notes.txt", "arg-start": "soon"}, "must be a whole number"),
+        ("read_file", {}, "path"),
+        ("write_file", {"arg-path": "/etc/hosts", "arg-content": "x"}, "BLOCKED"),
+    ],
+)
+def test_what_goes_wrong_is_told_where_the_result_would_be(
+    page: TestClient, tool: str, filled: dict[str, str], words: str
+) -> None:
+    answer = page.post(f"/ui/tools/{tool}/run", data=filled)
+    assert answer.status_code == 200
+    assert words in (HTMLParser(answer.text).body.text() if HTMLParser(answer.text).body else "")  # type: ignore[union-attr]
+
+
+def test_without_scripts_the_whole_page_comes_back_with_result_and_form(page: TestClient, home: DataDirectory) -> None:
+    (home.workspace / "notes.txt").write_text("hello", encoding="utf-8")
+    tree = HTMLParser(page.post("/tools/read_file", data={"arg-path": "notes.txt"}).text)
+    assert tree.css_first("#field-path").attributes["value"] == "notes.txt"  # type: ignore[union-attr]
+    assert "hello" in tree.css_first("#tool-result").text()  # type: ignore[union-attr]
+
+
+def test_a_tool_that_does_not_exist_gets_a_page_with_a_way_on(page: TestClient) -> None:
+    answer = page.get("/tools/nope")
+    assert answer.status_code == 404
+    assert HTMLParser(answer.text).css_first('.error-page a[href="/tools"]') is not None
+    assert page.post("/ui/tools/nope/run").status_code == 400
+
+
+def test_the_message_field_learns_the_tools_and_their_parameters(page: TestClient) -> None:
+    known = {tool["name"]: tool for tool in page.get("/ui/tools/names").json()}
+    assert known["read_file"]["required"] == ["path"]
+    assert known["read_file"]["usage"].startswith("/tool read_file path=")

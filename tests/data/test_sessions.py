@@ -729,3 +729,13 @@ def test_the_tail_is_the_last_messages_with_their_indices(
     put(home, "s", {"messages": [message_to_disk(user(str(number))) for number in range(5)]})
     tail = store.tail(SessionId("s"), limit, before)
     assert [(index, message.text) for index, message in tail] == [(index, str(index)) for index in indices]
+
+
+def test_a_list_names_who_wrote_the_last_answer_unless_one_was_chosen(store: SessionStore) -> None:
+    written = store.create().id
+    for model in ("old", "new"):
+        store.append(written, Message(role=Role.ASSISTANT, provider="openai", model=model))
+    chosen = store.create(provider="groq", model="fast").id
+    store.append(chosen, Message(role=Role.ASSISTANT, provider="openai", model="new"))
+    named = {summary.id: (summary.provider, summary.model) for summary in store.list()}
+    assert named == {written: ("openai", "new"), chosen: ("groq", "fast")}

@@ -186,7 +186,7 @@ async def test_the_transcript_and_the_stream_together_show_each_message_once(ope
             seen[str(node.attributes["id"])] = words(str(node.html))
         for frame in await frames_until(app, session_id, parse_place(transcript.place)):
             if frame.name in ("turn", "answer") and frame.data["id"]:  # type: ignore[index, call-overload]
-                seen[frame.data["id"]] = words(frame.data["html"])  # type: ignore[index, call-overload]
+                seen[frame.data["id"]] = words(frame.data["html"])  # type: ignore[index, call-overload, arg-type]
         final = HTMLParser(render(await build_transcript(app, session_id)))
     assert seen == {node.attributes["id"]: words(str(node.html)) for node in final.css("article[id]")}
 
@@ -249,7 +249,15 @@ def test_progress_has_words_for_bytes_and_for_steps() -> None:
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [("ab12-7", Place("ab12", 7)), ("a-b-7", Place("a-b", 7)), ("", None), ("7", None), ("ab-", None), ("ab-x", None), ("-7", None)],
+    [
+        ("ab12-7", Place("ab12", 7)),
+        ("a-b-7", Place("a-b", 7)),
+        ("", None),
+        ("7", None),
+        ("ab-", None),
+        ("ab-x", None),
+        ("-7", None),
+    ],
 )
 def test_a_place_is_read_or_not_at_all(text: str, place: Place | None) -> None:
     assert parse_place(text) == place

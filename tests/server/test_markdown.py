@@ -161,7 +161,9 @@ def test_text_about_code_reads_as_written(text: str, part: str) -> None:
 
 
 def test_tables_task_lists_and_breaks_are_understood() -> None:
-    tree = HTMLParser(render_markdown("| a | b |\n|:--|--:|\n| 1<br>2 | 3 |\n\n- [x] done\n- [ ] open\n\n~~old~~ 2<sup>3</sup>"))
+    tree = HTMLParser(
+        render_markdown("| a | b |\n|:--|--:|\n| 1<br>2 | 3 |\n\n- [x] done\n- [ ] open\n\n~~old~~ 2<sup>3</sup>")
+    )
     assert [cell.attributes["class"] for cell in tree.css("td")] == ["align-left", "align-right"]
     assert [box.attributes["aria-label"] for box in tree.css("li span.task")] == ["Done", "To do"]
     assert tree.css_first("td br") is not None

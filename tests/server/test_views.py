@@ -57,18 +57,39 @@ from skales.server.views import (
 HOSTILE = "<script>alert(1)</script>\" onclick='alert(1)'"
 WHEN = Moment("2026-11-30T10:00:00+00:00", "10:00")
 TROUBLE = Trouble(HOSTILE, "Do that", "/settings", "Open")
-SESSIONS = SessionList((SessionGroup("Today", (SessionRow("session_1", HOSTILE, WHEN, is_current=True),)),), HOSTILE, "session_1", "1~session_1")
+SESSIONS = SessionList(
+    (SessionGroup("Today", (SessionRow("session_1", HOSTILE, WHEN, is_current=True),)),),
+    HOSTILE,
+    "session_1",
+    "1~session_1",
+)
 SHELL = Shell(HOSTILE, Screen.CHAT, "dark", SESSIONS, deleted="session_2")
 USER = UserEntry("m-0", HOSTILE, WHEN, (Picture("data:image/png;base64,AA==", HOSTILE),), is_command=True)
 ANSWER = AnswerEntry("m-1", Markup("<p>ok</p>"), True, HOSTILE, WHEN, ("demo", "3 tokens in, 4 out"), "Stopped", True)
 STEP = StepEntry(
-    "abc", HOSTILE, HOSTILE, StepState.FAILED, "Not done", (Argument(HOSTILE, HOSTILE, True), Argument("n", "1", False)), HOSTILE, (HOSTILE,), "3 ms"
+    "abc",
+    HOSTILE,
+    HOSTILE,
+    StepState.FAILED,
+    "Not done",
+    (Argument(HOSTILE, HOSTILE, True), Argument("n", "1", False)),
+    HOSTILE,
+    (HOSTILE,),
+    "3 ms",
 )
 CARD = ApprovalCard("ap_1", "abc", HOSTILE, HOSTILE, HOSTILE, '{\n  "a": 1\n}', HOSTILE, 1, 2)
 OUTCOME = TurnOutcome(HOSTILE, "Check it", "bad_key")
 STRETCH = Stretch((USER, ANSWER, STEP), 7)
 QUEUE = Queue((HOSTILE, "second"))
-TRANSCRIPT = Transcript("session_1", STRETCH, "e-1", True, QUEUE, (CARD, replace(CARD, id="ap_2", is_question=True, options=(HOSTILE,))), OUTCOME)
+TRANSCRIPT = Transcript(
+    "session_1",
+    STRETCH,
+    "e-1",
+    True,
+    QUEUE,
+    (CARD, replace(CARD, id="ap_2", is_question=True, options=(HOSTILE,))),
+    OUTCOME,
+)
 MODEL = ModelFacts("Provider", HOSTILE, "openai", is_starter=False, ready=False, trouble=TROUBLE)
 STARTER = StarterFacts(installed=False, running=False, fetch_size="98 MB", accuracy="4 of 6")
 WELCOME = Welcome("Good morning.", MODEL, STARTER, (Example("Try", HOSTILE, is_command=True),))
@@ -77,10 +98,14 @@ FIELDS = tuple(
     for control in Control
 )
 RESULT = ToolResultView(False, HOSTILE, "3 ms", (HOSTILE,), "{}")
-DETAIL = ToolDetail(HOSTILE, HOSTILE, "File", "asks first", ("sends data out",), True, False, HOSTILE, FIELDS, HOSTILE, RESULT)
+DETAIL = ToolDetail(
+    HOSTILE, HOSTILE, "File", "asks first", ("sends data out",), True, False, HOSTILE, FIELDS, HOSTILE, RESULT
+)
 TOOLS = ToolList((ToolGroup("File", (ToolRow("read_file", HOSTILE, enabled=False, is_current=True),)),), HOSTILE, 3)
 KEY = KeyField("openai", "sk-•••1234", needed=True)
-PROVIDER = ProviderCard("openai", HOSTILE, ("voice",), False, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), KEY, STARTER, True)
+PROVIDER = ProviderCard(
+    "openai", HOSTILE, ("voice",), False, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), KEY, STARTER, True
+)
 PROVIDERS = ProviderList((PROVIDER,), (replace(PROVIDER, id="groq", key=replace(KEY, provider_id="groq")),))
 CHOICES = (Choice("system", HOSTILE, HOSTILE, chosen=True),)
 BROKEN = BrokenFileLine(HOSTILE, "/elsewhere", HOSTILE, WHEN)
@@ -154,14 +179,16 @@ def test_what_comes_from_outside_is_shown_and_never_acts(sample: View) -> None:
         assert node.tag != "style"
 
 
-@pytest.mark.parametrize("sample", [sample for sample in SAMPLES if hasattr(sample, "shell")], ids=lambda sample: type(sample).__name__)
+@pytest.mark.parametrize(
+    "sample", [sample for sample in SAMPLES if hasattr(sample, "shell")], ids=lambda sample: type(sample).__name__
+)
 def test_a_page_has_one_main_one_heading_one_navigation_and_named_controls(sample: View) -> None:
     tree = HTMLParser(render(sample))
     assert [len(tree.css(tag)) for tag in ("main", "h1", "nav")] == [1, 1, 1]
     ids = [node.attributes["id"] for node in tree.css("[id]")]
     assert len(ids) == len(set(ids))
     for button in tree.css("button"):
-        assert (button.text(strip=True) or button.attributes.get("aria-label")), button.html
+        assert button.text(strip=True) or button.attributes.get("aria-label"), button.html
     labelled = {label.attributes.get("for") for label in tree.css("label")}
     for control in tree.css("input, select, textarea"):
         hidden = control.attributes.get("type") == "hidden"

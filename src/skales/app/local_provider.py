@@ -5,6 +5,7 @@ Weak models get no native tool calls; `providers.constrained` asks them for one 
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -44,6 +45,9 @@ class LocalProvider:
                     case LocalAddress():
                         address = step
         assert address is not None, "_prepare ends with an address or raises"
+        if request.temperature is None:
+            # Greedy decoding gets simple facts right that small models miss when they sample.
+            request = replace(request, temperature=0.0)
         async with aclosing(self._provider(address).stream(request)) as pieces:
             async for piece in pieces:
                 yield piece

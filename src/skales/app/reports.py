@@ -45,12 +45,13 @@ def report_sessions(app: App) -> JsonObject:
 def report_session(app: App, session_id: SessionId) -> JsonObject:
     """One conversation with its messages in the spelling of its file. Raises NotFoundError."""
     session = app.sessions.load(session_id)
+    provider, model = session.answered_by
     return {
         "session": {
             "id": session.id,
             "title": session.title,
-            "provider": session.provider,
-            "model": session.model,
+            "provider": provider,
+            "model": model,
             "messages": [message_to_disk(message) for message in session.messages],
             "createdAt": session.created_ms,
             "updatedAt": session.updated_ms,

@@ -136,7 +136,8 @@ def put_session(db: "Connection", session: Session, stamp: Stamp, before: Stamp 
     """Write a session's row and full text; with the row at state `before` only messages beyond it are added."""
     title = _storable(session.title)
     seen, seen_title = _seen(db, session, before)
-    names = (title, _storable(session.provider), _storable(session.model), _storable(session.agent_id))
+    provider, model = session.answered_by
+    names = (title, _storable(provider), _storable(model), _storable(session.agent_id))
     numbers = (session.created_ms, session.updated_ms, len(session.messages))
     (key,) = db.execute(_PUT, (session.id, _write_stamp(stamp), *names, *numbers)).fetchone()
     if title != seen_title:

@@ -47,6 +47,14 @@ class Session:
     queued: tuple[str, ...] = ()
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
+    @property
+    def answered_by(self) -> tuple[str, str]:
+        """Provider and model chosen for this conversation, else those that wrote its last answer, for showing."""
+        if self.provider:
+            return self.provider, self.model
+        writers = ((message.provider, message.model) for message in reversed(self.messages) if message.provider)
+        return next(writers, ("", self.model))
+
 
 def check_session(raw: JsonObject) -> None:
     """Raises ValueError with the reason when an object cannot be a session."""

@@ -1,124 +1,202 @@
-"""The embedded provider's public face: what is there, fetch what is missing, have the model running.
+"""The public face of the local models: what is there, fetch it, run it, stop it.
 
-Spec: local-models.md. The app owns one, and stops it.
+Everything that may take long runs in threads or waits; `status` and `installed_models` only look at files.
+Spec: local-models.md.
 """
 
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 from skales.core.clock import Clock
-from skales.core.errors import ProviderError, ProviderFault
+from skales.core.errors import ConfigurationError, NotFoundError
 from skales.core.events import Progress
+from skales.core.ids import IdSource, RandomIds
+from skales.data.document import storage_errors
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.localmodels.catalog import load_catalog
-from skales.localmodels.runtime import LocalAddress, ModelOrder, ModelProcess
-from skales.localmodels.store import LocalModel, ModelFolder
+from skales.localmodels.child_process import ServeOrder, build_command, choose_threads
+from skales.localmodels.fetch import Store, fetch_missing
+from skales.localmodels.runtime import Launcher, LocalAddress, ModelRunner
+from skales.localmodels.settings import load_settings
+from skales.localmodels.wheel import Pip
 
-# Enough for a conversation with tools; more costs memory that the starter's machines may not have.
+# The window of every model that its settings do not give another one.
 CONTEXT_TOKENS = 8192
-
-Report = Callable[[Progress], None]
+# About half a billion parameters at four bits; below it a model needs the narrowest of protocols.
+_TINY_BYTES = 450_000_000
+_IDLE_S = 600  # then the weights leave the memory; the next question loads them again
+_GGUF_MAGIC = b"GGUF"
+_KEY_DIGITS = 48
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model file in the folder. `id` is the file's name without its ending."""
+
+    id: str
+    file: str
+    size_bytes: int
+    is_tiny: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalStatus:
-    """What is on the disk and what runs. `tool_accuracy` says how often the starter gets a tool call right."""
+    """What is in place. `model_id` is the running model, else the one that would be used when none is named.
+
+    `tool_accuracy` is of that model, such as `12 of 20`, empty when nobody measured it.
+    """
 
     runtime_installed: bool
     model_installed: bool
     running: bool
     model_id: str
     size_bytes_to_fetch: int
-    tool_accuracy: str
+    tool_accuracy: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What LocalModels otherwise makes itself: its folder and catalogue, how the child starts, where keys come from."""
+
+    store: Store | None = None
+    launcher: Launcher | None = None
+    ids: IdSource = field(default_factory=RandomIds)
 
 
 class LocalModels:
-    """Fetches once, starts on demand, keeps one model running. Safe to call from several turns at once."""
+    """One data directory's local models. Safe to use from several tasks of one event loop."""
 
     def __init__(
-        self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, index_options: Sequence[str] = ()
+        self,
+        directory: DataDirectory,
+        quarantine: Quarantine,
+        clock: Clock,
+        index_options: Sequence[str] = (),
+        *,
+        parts: Parts | None = None,
     ) -> None:
-        """`index_options` are handed to pip when something is fetched."""
-        self._catalog = load_catalog()
-        self._folder = ModelFolder(directory.local_models, quarantine, clock, self._catalog)
-        self._log = directory.logs / "local-model.log"
-        self._index_options = tuple(index_options)
-        self._process = ModelProcess()
-        self._lock = anyio.Lock()
+        """`index_options` are handed to pip when something is fetched; `parts` replaces what tests must not touch."""
+        own = parts or Parts()
+        self._store = own.store or Store(
+            folder=directory.local_models,
+            catalog=load_catalog(),
+            quarantine=quarantine,
+            clock=clock,
+            pip=Pip(options=tuple(index_options)),
+        )
+        self._launcher = own.launcher or _build_launcher(directory, self._store)
+        self._ids = own.ids
+        self._runner = ModelRunner(clock)
+        self._fetching = anyio.Lock()
 
     def status(self) -> LocalStatus:
-        """A look at the folder; cheap enough for every page."""
-        models = self._folder.models()
-        running = self._process.address
-        starter = self._catalog.starter
-        known = {model.id for model in models}
-        model_id = starter.id if starter.id in known or not models else models[0].id
+        """What is in place and runs; looks at files only."""
+        starter = self._store.catalog.starter
+        running = self._runner.running_model()
+        model_id = running or self._default_model()
         return LocalStatus(
-            runtime_installed=self._folder.has_runtime(),
-            model_installed=bool(models),
-            running=running is not None,
-            model_id=running.model if running else model_id,
-            size_bytes_to_fetch=self._folder.missing_bytes(),
-            tool_accuracy=starter.tool_accuracy,
+            runtime_installed=self._store.has_runtime(),
+            model_installed=model_id != starter.id or self._store.has_starter(),
+            running=bool(running),
+            model_id=model_id,
+            size_bytes_to_fetch=self._store.missing_bytes(starter=model_id == starter.id),
+            tool_accuracy=starter.tool_accuracy if model_id == starter.id else "",
         )
 
-    def installed_models(self) -> Sequence[LocalModel]:
-        """Every model file in the folder, also those a person put there."""
-        return self._folder.models()
+    def installed_models(self) -> list[InstalledModel]:
+        """Every model file in the folder, by name; projectors and later parts of a split model are none."""
+        return [
+            InstalledModel(path.stem, path.name, size_bytes, is_tiny=size_bytes < _TINY_BYTES)
+            for path in sorted(self._store.folder.glob("*.gguf"))
+            if _is_chat_model(path) and (size_bytes := _size_bytes(path)) > 0
+        ]
 
-    async def fetch(self, report: Report) -> None:
-        """Fetch what is missing for an answer. Raises ConfigurationError, StorageError; a second caller waits."""
-        async with self._lock:
-            await self._fetch(report)
+    async def fetch(self, report: Callable[[Progress], None]) -> None:
+        """Fetch the runtime and the starter model unless they are there; see `fetch_missing` for what it raises."""
+        await self._fetch(report, starter=True)
 
-    async def ensure_running(self, report: Report, model_id: str = "") -> LocalAddress:
-        """Where the model answers, after fetching and starting what that takes.
+    async def ensure_running(self, report: Callable[[Progress], None], model_id: str = "") -> LocalAddress:
+        """Fetch what is missing, start the model, and say where to ask it.
 
-        Raises ProviderError for a model that is not there or does not start; ConfigurationError, StorageError.
+        Without a name it is the starter, or the only other model there is. Raises NotFoundError for an unknown name,
+        ConfigurationError and StorageError with the cause and what to do.
         """
-        async with self._lock:
-            await self._fetch(report)
-            model = self._choose(model_id)
-            running = self._process.address
-            if running is not None and running.model == model.id:
-                return running
-            report(Progress(f"Loading {model.id}", 0, 1, "steps"))
-            return await self._process.start(
-                ModelOrder(
-                    model_id=model.id,
-                    path=model.path,
-                    runtime=self._folder.runtime,
-                    log=self._log,
-                    context_tokens=CONTEXT_TOKENS,
-                    threads=max(1, min(8, os.cpu_count() or 1)),
-                )
-            )
+        wanted = model_id or self._default_model()
+        is_starter = wanted == self._store.catalog.starter.id
+        if not is_starter:
+            self._find(wanted)
+        await self._fetch(report, starter=is_starter)
+        order = await anyio.to_thread.run_sync(self._build_order, wanted)
+        return await self._runner.ensure(self._launcher, order, report)
 
     async def stop(self) -> None:
-        """End the child process."""
-        async with self._lock:
-            await self._process.stop()
+        """End the running model."""
+        await self._runner.stop()
 
-    async def _fetch(self, report: Report) -> None:
-        if not self._folder.has_runtime():
-            await self._folder.fetch_runtime(report, self._index_options)
-        if not self._folder.models():
-            await self._folder.fetch_starter(report, self._index_options)
+    async def _fetch(self, report: Callable[[Progress], None], *, starter: bool) -> None:
+        async with self._fetching:
+            await fetch_missing(self._store, report, starter=starter)
 
-    def _choose(self, model_id: str) -> LocalModel:
-        models = {model.id: model for model in self._folder.models()}
-        wanted = model_id or (
-            self._catalog.starter.id if self._catalog.starter.id in models else next(iter(models), "")
-        )
-        if wanted not in models:
-            raise ProviderError(
-                f"There is no local model {wanted!r}",
-                fault=ProviderFault.UNKNOWN_MODEL,
-                hint=f"There are: {', '.join(models) or 'none'}. Put a .gguf file into the models folder to add one",
+    def _default_model(self) -> str:
+        """The starter; only when it was never fetched and others are there, the first of those."""
+        others = [] if self._store.has_starter() else self.installed_models()
+        return others[0].id if others else self._store.catalog.starter.id
+
+    def _find(self, model_id: str) -> Path:
+        found = next((model for model in self.installed_models() if model.id == model_id), None)
+        if found is None:
+            names = ", ".join(model.id for model in self.installed_models()) or "none"
+            raise NotFoundError(
+                f"There is no local model named {model_id!r}",
+                hint=f"Put {model_id}.gguf into {str(self._store.folder)!r}, or choose one that is there: {names}",
             )
-        return models[wanted]
+        return self._store.folder / found.file
+
+    def _build_order(self, model_id: str) -> ServeOrder:
+        """What the child is told. Judges the file first: the runtime says the same for every fault."""
+        path = self._find(model_id)
+        with storage_errors(path, "read"), path.open("rb") as file:
+            if file.read(len(_GGUF_MAGIC)) != _GGUF_MAGIC:
+                raise ConfigurationError(
+                    f"{path.name!r} is not a model in GGUF format",
+                    hint="Download it again, or choose another model",
+                    code="bad_model",
+                )
+        starter = self._store.catalog.starter
+        own = load_settings(self._store.folder / "model-settings.json", self._store.quarantine, model_id, starter)
+        return ServeOrder(
+            model_path=str(path),
+            model_id=model_id,
+            api_key=self._ids.token(_KEY_DIGITS),
+            context_tokens=own.context_tokens or CONTEXT_TOKENS,
+            threads=own.threads or choose_threads(),
+            gpu_layers=own.gpu_layers,
+            temperature=own.temperature,
+            top_p=own.top_p,
+            repeat_penalty=own.repeat_penalty,
+            chat_template=own.chat_template,
+            idle_s=_IDLE_S,
+        )
+
+
+def _build_launcher(directory: DataDirectory, store: Store) -> Launcher:
+    command, environment = build_command(store.runtime)
+    return Launcher(command=command, environment=environment, log=directory.logs / "local-model.log")
+
+
+def _is_chat_model(path: Path) -> bool:
+    name = path.name.lower()
+    is_later_part = "-of-" in name and "-00001-of-" not in name
+    return not name.startswith(".") and "mmproj" not in name and not is_later_part
+
+
+def _size_bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0

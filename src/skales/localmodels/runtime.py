@@ -1,36 +1,40 @@
-"""Runs one model in a supervised child process: start, watch, stop. Knows nothing of downloads.
+"""Keeps one model running: starts it when asked, restarts it after a crash, ends it with the app.
 
-Spec: local-models.md; ports 8234 to 8238 first.
+One model at a time; asking for another one ends the first. Restarts happen when somebody asks, not on their own.
+Spec: local-models.md.
 """
 
-import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
-from anyio.abc import Process
+import anyio.to_thread
 
-from skales.core.errors import ProviderError, ProviderFault
-from skales.core.json import as_object, as_text, parse_json
-from skales.localmodels.download import end_process
+from skales.core.clock import Clock
+from skales.core.errors import ConfigurationError
+from skales.core.events import Progress
+from skales.core.json import as_int, as_text
+from skales.localmodels.child_process import ModelProcess, ServeOrder, is_answering, read_log_tail, trim_log
 
-PORTS = range(8234, 8239)
-_START_WAIT_S = 120.0
-_TRIES = 3
-_MAX_LOG_BYTES = 5_000_000
-_LOG_TAIL_BYTES = 600
-_MAGIC = b"GGUF"
+_POLL_S = 0.05
+_BACK_OFF_S = (0.5, 1.0, 2.0)
+_CRASH_WINDOW_S = 300.0
+_REASONS: Mapping[str, tuple[str, str]] = {
+    "no_runtime": (
+        "The program that runs local models cannot be loaded",
+        "On Linux it needs the system library libgomp1. Otherwise delete local-models/runtime; it is fetched anew",
+    ),
+    "bad_model": (
+        "The model {model!r} cannot be loaded",
+        "The file may be damaged, too large for the memory, or of a kind this version does not know",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LocalAddress:
-    """Where the running model answers."""
+    """Where the running model is asked. The key is new at every start."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -39,144 +43,147 @@ class LocalAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOrder:
-    """Which model to run, and how. `command` starts the child; tests put a small server there."""
+class Launcher:
+    """How a child is started. Tests start another program here."""
 
-    model_id: str
-    path: Path
-    runtime: Path
+    command: Sequence[str]
+    environment: Mapping[str, str]
     log: Path
-    context_tokens: int
-    threads: int
-    command: Sequence[str] = (sys.executable, "-m", "skales.localmodels.child")
+    start_timeout_s: float = 180.0
+    back_off_s: Sequence[float] = _BACK_OFF_S
 
 
-class ModelProcess:
-    """At most one child at a time. Calls must not overlap; the owner holds a lock."""
+class ModelRunner:
+    """The one running model. Safe to use from several tasks of one event loop."""
 
-    def __init__(self) -> None:
-        self._process: Process | None = None
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = anyio.Lock()
+        self._process: ModelProcess | None = None
         self._address: LocalAddress | None = None
+        self._crashes: list[float] = []
+        self._is_closing = False
 
-    @property
-    def address(self) -> LocalAddress | None:
-        """Where the child answers, None when none runs or it has ended by itself."""
-        if self._process is None or self._process.returncode is not None:
-            return None
-        return self._address
+    def running_model(self) -> str:
+        """The id of the model that answers now, empty for none."""
+        process, address = self._process, self._address
+        return address.model if address and process and process.is_alive() else ""
 
-    async def start(self, order: ModelOrder) -> LocalAddress:
-        """Start the model; a child that dies while loading is tried twice more. Raises ProviderError with its words."""
-        _check_file(order.path)
-        for attempt in range(1, _TRIES + 1):
-            await self.stop()
-            address = await self._start_once(order)
-            if address is not None:
-                return address
-            await anyio.sleep(0.5 * attempt)
-        raise ProviderError(
-            f"The model {order.model_id} does not start: {_log_tail(order.log)}",
-            fault=ProviderFault.UNREACHABLE,
-            hint=f"See {order.log}, or choose another model",
-        )
+    async def ensure(self, launcher: Launcher, order: ServeOrder, report: Callable[[Progress], None]) -> LocalAddress:
+        """The address of the model of the order, started if need be. Raises ConfigurationError, StorageError."""
+        async with self._lock:
+            trim_log(launcher.log)
+            if self._address and self.running_model() == order.model_id:
+                return self._address
+            if self._process is not None:
+                if self._address and not self._process.is_alive():
+                    self._note_crash(launcher)
+                await self._end()
+            self._is_closing = False
+            report(Progress(f"Starting the model {order.model_id}", 0, 0, "steps"))
+            return await self._start(launcher, order)
 
     async def stop(self) -> None:
-        """End the child, if any."""
+        """End the model; one that is just starting fails with the reason. The second time is harmless."""
+        self._is_closing = True
+        await self._end()
+
+    async def _start(self, launcher: Launcher, order: ServeOrder) -> LocalAddress:
+        for pause_s in (*launcher.back_off_s, None):
+            try:
+                return await self._start_once(launcher, order)
+            except _CrashedError as crash:
+                if pause_s is None or self._is_closing:
+                    raise _start_failed(crash.words, launcher) from crash
+                await anyio.sleep(pause_s)
+        raise AssertionError("the last try returns or raises")
+
+    async def _start_once(self, launcher: Launcher, order: ServeOrder) -> LocalAddress:
+        try:
+            process = ModelProcess(launcher.command, launcher.environment, order, launcher.log)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The local model cannot be started: {error.strerror}", code="cannot_start"
+            ) from error
+        self._process, self._address = process, None
+        is_up = False
+        try:
+            with anyio.fail_after(launcher.start_timeout_s):
+                address = await _wait_until_ready(process, launcher)
+        except TimeoutError as error:
+            raise ConfigurationError(
+                f"The model {order.model_id!r} did not start within {launcher.start_timeout_s:.0f} seconds",
+                hint=f"Try a smaller model. {_log_words(launcher)}",
+                code="start_timeout",
+            ) from error
+        else:
+            self._address, is_up = address, True
+            return address
+        finally:
+            if not is_up:
+                await self._end()
+
+    async def _end(self) -> None:
         process, self._process, self._address = self._process, None, None
         if process is not None:
-            await end_process(process)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(process.end)
 
-    async def _start_once(self, order: ModelOrder) -> LocalAddress | None:
-        key = secrets.token_hex(24)
-        _open_log(order.log)
-        with order.log.open("ab") as log:
-            process = await anyio.open_process(
-                list(order.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=_environment(order)
+    def _note_crash(self, launcher: Launcher) -> None:
+        now_s = self._clock.monotonic_s()
+        self._crashes = [moment for moment in self._crashes if now_s - moment < _CRASH_WINDOW_S]
+        self._crashes.append(now_s)
+        if len(self._crashes) > len(launcher.back_off_s):
+            self._crashes.clear()  # asking once more tries once more
+            self._process = None
+            raise ConfigurationError(
+                f"The local model crashed {len(launcher.back_off_s) + 1} times in five minutes",
+                hint=f"Try a smaller model. {_log_words(launcher)}",
+                code="crashed",
             )
-        self._process = process
-        url = None
-        with anyio.move_on_after(_START_WAIT_S):
-            url = await _converse(process, order, key)
-        if url is None:
-            await self.stop()
-            return None
-        self._address = LocalAddress(f"{url}/v1", key, order.model_id, order.context_tokens)
-        return self._address
 
 
-async def _converse(process: Process, order: ModelOrder, key: str) -> str | None:
-    """Tell the child what to run; where it answers, or None when it ended instead."""
-    assert process.stdin is not None, "opened as a pipe"
-    assert process.stdout is not None, "opened as a pipe"
-    line = {
-        "model": str(order.path),
-        "alias": order.model_id,
-        "port": _free_port(),
-        "key": key,
-        "threads": order.threads,
-        "context": order.context_tokens,
-    }
-    try:
-        await process.stdin.send(f"{json.dumps(line)}\n".encode())
-        answer = b""
-        async for piece in process.stdout:
-            answer += piece
-            # The runtime may print lines of its own before ours.
-            for text in answer.split(b"\n")[:-1]:
-                if text.startswith(b'{"address"'):
-                    return as_text(as_object(parse_json(text.decode()))["address"])
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass
-    return None
+class _CrashedError(Exception):
+    """The child ended before it answered."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
 
 
-def _free_port() -> int:
-    """The first free one of the usual five, else 0, which lets the system choose."""
-    for port in PORTS:
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    return 0
+async def _wait_until_ready(process: ModelProcess, launcher: Launcher) -> LocalAddress:
+    order = process.order
+    address = ""
+    context_tokens = 0
+    while True:
+        if said := process.answer():
+            if reason := as_text(said.get("error")):
+                raise _refusal(reason, order, launcher)
+            address, context_tokens = as_text(said.get("address")), as_int(said.get("context_tokens"))
+        elif not process.is_alive():
+            raise _CrashedError(read_log_tail(launcher.log))
+        is_up = bool(address) and await anyio.to_thread.run_sync(is_answering, address, order.api_key)
+        if is_up:
+            return LocalAddress(f"{address}/v1", order.api_key, order.model_id, context_tokens or order.context_tokens)
+        await anyio.sleep(_POLL_S)
 
 
-def _environment(order: ModelOrder) -> dict[str, str]:
-    # Spinning threads fight over shared cores: without this 4 to 19 tokens a second instead of 32 to 56.
-    return {**os.environ, "PYTHONPATH": str(order.runtime), "GOMP_SPINCOUNT": "20000", "PYTHONUNBUFFERED": "1"}
+def _refusal(reason: str, order: ServeOrder, launcher: Launcher) -> ConfigurationError:
+    message, hint = _REASONS.get(reason, ("The local model cannot be started", ""))
+    return ConfigurationError(
+        message.format(model=order.model_id), hint=f"{hint}. {_log_words(launcher)}".lstrip(". "), code=reason
+    )
 
 
-def _check_file(path: Path) -> None:
-    """The runtime reports every fault of a file the same way, so the usual ones are told apart first."""
-    try:
-        with path.open("rb") as file:
-            magic = file.read(len(_MAGIC))
-    except OSError as error:
-        raise ProviderError(
-            f"The model file {path.name!r} cannot be read: {error.strerror}",
-            fault=ProviderFault.UNKNOWN_MODEL,
-            hint=f"Check {path}, or choose another model",
-        ) from error
-    if magic != _MAGIC:
-        raise ProviderError(
-            f"The model file {path.name!r} is not a GGUF file",
-            fault=ProviderFault.UNKNOWN_MODEL,
-            hint="Fetch it again; downloads that were cut off look like this",
-        )
+def _start_failed(words: str, launcher: Launcher) -> ConfigurationError:
+    tries = len(launcher.back_off_s) + 1
+    return ConfigurationError(
+        f"The local model ended {tries} times before it answered{f': {words}' if words else ''}",
+        hint=f"The whole log is {str(launcher.log)!r}",
+        code="cannot_start",
+    )
 
 
-def _open_log(log: Path) -> None:
-    """Keep one earlier file beside a log that grew too large."""
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
-        log.replace(log.with_name(f"{log.name}.1"))
-
-
-def _log_tail(log: Path) -> str:
-    try:
-        text = log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace")
-    except OSError:
-        return "it wrote no log"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+def _log_words(launcher: Launcher) -> str:
+    tail = read_log_tail(launcher.log)
+    return f"Its log {str(launcher.log)!r} ends: {tail}" if tail else f"Its log is {str(launcher.log)!r}"

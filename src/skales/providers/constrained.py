@@ -24,9 +24,9 @@ from skales.core.ports import (
 )
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.weak.answer import Call, ChoiceReader, Reply, Unreadable
-from skales.providers.weak.choice import build_choice_schema
+from skales.providers.weak.choice import build_choice_schema, build_example
 from skales.providers.weak.mentions import find_mentions
-from skales.providers.weak.prompt import Conversation, build_chat, build_choice, read_conversation
+from skales.providers.weak.prompt import Conversation, Shown, build_chat, build_choice, read_conversation
 from skales.providers.weak.relevance import choose_offer
 from skales.providers.weak.spans import copyable_runs
 
@@ -105,8 +105,13 @@ class ConstrainedProvider:
         mentions = find_mentions(text)
         if self._tiny:
             mentions = replace(mentions, runs=copyable_runs(text, mentions))
+        examples = (build_example(tool, mentions) for tool in offer)
+        shown = Shown(
+            lines=[f"- {tool.name}: {tool.description.strip().partition(chr(10))[0]}" for tool in offer],
+            examples=[example for example in examples if example],
+        )
         messages = build_choice(
-            conversation, self._system(conversation), offer, self._budget_tokens(request), tiny=self._tiny
+            conversation, self._system(conversation), shown, self._budget_tokens(request), tiny=self._tiny
         )
         return ChatRequest(
             model=request.model,

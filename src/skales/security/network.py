@@ -84,12 +84,12 @@ def parse_url(text: str) -> CheckedUrl:
 
 def join_url(current: CheckedUrl, location: str) -> CheckedUrl:
     """Where a redirect leads. Raises InputError like `parse_url`."""
-    # Browsers read a backslash here as a slash; urljoin does not.
     path, mark, query = _clean(location).partition("?")
-    try:
-        return parse_url(urljoin(current.url, path.replace("\\", "/") + mark + query))
-    except ValueError as error:
-        raise InputError("The redirect leads to no address", code="bad_url") from error
+    # Browsers read a backslash here as a slash.
+    target = path.replace("\\", "/") + mark + query
+    if _SCHEME.match(target):
+        return parse_url(target)
+    return parse_url(f"{current.scheme}:{target}" if target.startswith("//") else urljoin(current.url, target))
 
 
 def decide_url(text: str, policy: NetworkPolicy) -> Verdict:

@@ -10,8 +10,9 @@ from skales.security.shell_calls import find_calls
 from skales.security.shell_flow import find_function_danger, find_pipeline_danger
 from skales.security.shell_prefixes import is_harmless_call, prefix_words
 from skales.security.shell_reach import read_reach
-from skales.security.shell_rules import Danger, find_danger
-from skales.security.shell_scan import scan_command
+from skales.security.shell_rule import Danger
+from skales.security.shell_rules import find_danger
+from skales.security.shell_scan import MAX_COMMAND, scan_command
 from skales.security.shell_tree import Command, Script, Word
 
 
@@ -30,6 +31,11 @@ class CommandJudgement:
 
 def judge_command(text: str) -> CommandJudgement:
     """Judge a command line or script. Never raises."""
+    if len(text) > MAX_COMMAND:
+        reason = (
+            f"the command is longer than {MAX_COMMAND} characters, so nobody can check it; write a file and run that"
+        )
+        return CommandJudgement(Verdict(Outcome.DENY, reason, "shell.length"), None, understood=False)
     reach = read_reach(text)
     danger = next(filter(None, map(_find_script_danger, reach.scripts)), None)
     understood = not reach.faults

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from skales.security.shell_call import Call
 from skales.security.shell_calls import find_calls
 from skales.security.shell_code import code_words, is_shell, runs_input
-from skales.security.shell_rules import Danger, writes_history
-from skales.security.shell_targets import is_disk
+from skales.security.shell_rule import Danger
+from skales.security.shell_targets import is_disk, is_history
 from skales.security.shell_tree import Command, Function, Pipeline, Redirect, Script, Stage, walk, walk_stage
 from skales.security.shell_wrappers import started_by
 
@@ -24,6 +24,9 @@ _DOWNLOADERS = frozenset(
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _POWERSHELL_DOWNLOAD = re.compile(r"downloadstring|downloaddata|downloadfile", re.IGNORECASE)
 _SIMPLE_WORD = re.compile(r"[\w./~*-]+")
+
+# Longer pipelines are not followed text by text.
+_MAX_STAGES = 32
 
 _DOWNLOAD_RUN = Danger("shell.download-run", "run a download that nobody has read")
 _FORK_BOMB = Danger("shell.fork-bomb", "start copies of itself without end")
@@ -63,6 +66,9 @@ def find_function_danger(function: Function) -> Danger | None:
 
 def fed_texts(pipeline: Pipeline) -> Iterator[str | None]:
     """Texts that a shell in the pipeline runs from its input; None when it runs what cannot be known."""
+    if len(pipeline.stages) > _MAX_STAGES:
+        yield None
+        return
     printed: list[str] = []
     for place, stage in enumerate(pipeline.stages):
         calls = list(_calls_in(stage))
@@ -84,7 +90,7 @@ def _judge_redirect(redirect: Redirect) -> Danger | None:
         return _DISK
     if redirect.target.text in ("/proc/sysrq-trigger", "/proc/sys/kernel/sysrq"):
         return _POWER
-    return _HISTORY if redirect.operator != ">>" and writes_history(redirect.target) else None
+    return _HISTORY if redirect.operator != ">>" and is_history(redirect.target) else None
 
 
 def _calls_in(stage: Stage) -> Iterator[Call]:

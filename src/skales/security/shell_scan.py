@@ -13,8 +13,8 @@ from skales.security.invisible import strip_invisible
 from skales.security.shell_tree import Command, Function, Group, HereDocument, Pipeline, Redirect, Script, Stage, Word
 from skales.security.shell_words import WordReader
 
-# Linux takes at most 128 KiB as one argument (MAX_ARG_STRLEN), so longer texts cannot be run anyway.
-_MAX_TEXT = 131_072
+# Linux takes at most 128 KiB as one argument (MAX_ARG_STRLEN), and nobody can read more before they say yes.
+MAX_COMMAND = 131_072
 
 _KEYWORD = re.compile(r"(?:[a-z]+|[{}!])(?=[ \t\n\r;&|<>()]|\Z)")
 _FILE_NUMBER = re.compile(r"(?:[0-9]+|\{[A-Za-z_]\w*\})(?=[<>])")
@@ -42,8 +42,8 @@ class Scan:
 def scan_command(text: str) -> Scan:
     """Read a whole command line or script. Never raises."""
     faults: list[str] = []
-    if len(text) > _MAX_TEXT:
-        return Scan(Script(), ("a command too long to run",))
+    if len(text) > MAX_COMMAND:
+        return Scan(Script(), ("the command is too long",))
     if strip_invisible(text)[1] or any(char.isspace() and char not in " \t\n\r" for char in text):
         faults.append("characters that cannot be seen")
     reader = _CommandReader(text, 0, faults)
@@ -70,9 +70,12 @@ class _CommandReader(WordReader):
             self.fault("arithmetic")
         self.arithmetic += is_arithmetic
         while self._skip_to_command(stop):
+            before = self.at
             pipeline = self._read_pipeline()
             if pipeline.stages:
                 pipelines.append(pipeline)
+            # Whatever stands here, the reader goes on.
+            self.at += self.at == before
         self.arithmetic -= is_arithmetic
         self.depth -= 1
         inner, self._functions = self._functions, outer
@@ -84,7 +87,7 @@ class _CommandReader(WordReader):
             if self._at_stop(stop):
                 return False
             keyword = self._keyword()
-            if self.char() in ";&)" and not self.looking_at("&>"):
+            if self.char() in ";&)" and (self.arithmetic or not self.looking_at("&>")):
                 self.at += 1
             elif keyword in _BETWEEN:
                 self.at += len(keyword)
@@ -118,6 +121,8 @@ class _CommandReader(WordReader):
             self.skip_blanks()
             if self.char() != "|" or self.looking_at("||"):
                 break
+            if stage is None:
+                self.fault("a pipe without a command")
             self.at += 2 if self.looking_at("|&") else 1
             self.skip_lines()
         background = self.char() == "&" and not self.looking_at("&&")

@@ -52,6 +52,11 @@ def is_far(word: Word) -> bool:
     return word.text.startswith(("/", "~", "$", "%"))
 
 
+def is_history(word: Word) -> bool:
+    """Whether a file holds what was typed into a shell."""
+    return re.search(r"(?:^|/)\.?(?:bash|zsh|sh|fish|python|psql|mysql)_history\Z", word.text) is not None
+
+
 def is_disk(word: Word) -> bool:
     """Whether writing there overwrites a disk or the memory."""
     return _DISK.match(re.sub("/{2,}", "/", word.text)) is not None

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from skales.security.shell_call import Call
 from skales.security.shell_tree import Word
 
+# Options of a wrapper that we do not know; nobody uses as many.
+_MAX_UNKNOWN = 6
+
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
@@ -77,8 +80,8 @@ def started_by(call: Call) -> Iterator[Sequence[Word]]:
 
 
 def _started_by_wrapper(args: Sequence[Word], wrapper: _Wrapper) -> Iterator[Sequence[Word]]:
-    place = 0
-    while place < len(args):
+    place = unknown = 0
+    while place < len(args) and unknown < _MAX_UNKNOWN:
         text = args[place].text
         if text in wrapper.stops:
             return
@@ -91,6 +94,7 @@ def _started_by_wrapper(args: Sequence[Word], wrapper: _Wrapper) -> Iterator[Seq
             if not _is_known_option(text, wrapper):
                 # Its value may be the next word: read both ways.
                 yield args[place + 1 + wrapper.skips :]
+                unknown += 1
         elif wrapper.assigns and "=" in text:
             place += 1
         else:

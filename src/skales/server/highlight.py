@@ -1,4 +1,4 @@
-"""Colours for code, as CSS classes that `code.css` paints. Pygments loads with the first block that names a language."""
+"""Colours for code, as CSS classes that `prose.css` paints. Pygments loads with the first such block."""
 
 import re
 from functools import lru_cache

@@ -1,8 +1,11 @@
 """Binds the loopback port and serves until told to stop. Spec: http-api.md, "Server"."""
 
 import errno
+import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 
@@ -53,8 +56,34 @@ async def serve(app: App, listening: Sequence[socket.socket], on_ready: Callable
         server_header=False,
         timeout_graceful_shutdown=_STOP_WAIT_S,
     )
-    on_ready(address)
-    await uvicorn.Server(config).serve(sockets=list(listening))
+    server = _Server(config)
+    with _stopped_by_signals(server):
+        on_ready(address)
+        await server.serve(sockets=list(listening))
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: uvicorn would raise them again at its end, before the app could close."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Nothing to capture."""
+        yield
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Generator[None, None, None]:
+    """SIGINT and SIGTERM end the serving; a second one ends it without waiting for open requests."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        server.handle_exit(number, frame)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket:

@@ -1,9 +1,9 @@
 """One page's view of a session's event stream: events in, frames out. The wire is `ui/push`'s business.
 
-Text goes out as it comes, and each finished block once more as rendered HTML; a whole message replaces both when it is on
-disk. Everything that names a message or a call replaces what the page has under that name, so that a frame sent twice
-changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fetch the transcript again), `turn`, `tail`,
-unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `end`.
+Text goes out as it comes, and each finished block once more as rendered HTML; a whole message replaces both when it is
+on disk. Everything that names a message or a call replaces what the page has under that name, so that a frame sent
+twice changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fetch the transcript again), `turn`,
+`tail`, unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `end`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -111,6 +111,8 @@ async def stream_frames(app: App, session_id: SessionId, after: Place | None) ->
 
 
 _Named = tuple[str, JsonValue]
+_Speech = TextDelta | ReasoningDelta | TurnStarted | AnswerSaved | MessageQueued | TurnEnded
+_Deed = ToolStarted | ToolFinished | ApprovalRequested | ApprovalResolved | Notice | Progress
 
 
 class _LiveView:
@@ -127,6 +129,15 @@ class _LiveView:
 
     async def render(self, event: TurnEvent) -> Sequence[_Named]:
         match event:
+            case TextDelta() | ReasoningDelta() | TurnStarted() | AnswerSaved() | MessageQueued() | TurnEnded():
+                return await self._render_speech(event)
+            case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved() | Notice() | Progress():
+                return self._render_deed(event)
+            case _:
+                assert_never(event)
+
+    async def _render_speech(self, event: _Speech) -> Sequence[_Named]:
+        match event:
             case TextDelta(text):
                 return await self._grow(text)
             case ReasoningDelta(text):
@@ -139,6 +150,11 @@ class _LiveView:
                 return (await self._queue(),)
             case TurnEnded():
                 return (self._end(event),)
+            case _:
+                assert_never(event)
+
+    def _render_deed(self, event: _Deed) -> Sequence[_Named]:
+        match event:
             case ToolStarted(call, action):
                 self._calls[call.id] = (call, action)
                 return (self._step(call.id, StepState.RUNNING),)

@@ -8,7 +8,7 @@ Not for text of people or tools: that is shown as it is.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import escape
 from typing import Any
@@ -22,6 +22,9 @@ from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 from skales.server.highlight import highlight_code
+
+Tokens = Sequence[Token]
+_Env = dict[str, Any]
 
 _LINK_SCHEMES = frozenset({"http", "https", "mailto"})
 _INLINE_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+", re.ASCII)
@@ -60,19 +63,30 @@ _TAG_OR_TEXT = re.compile(r"<[^>]*>|[^<]+")
 @lru_cache(maxsize=512)
 def render_markdown(text: str) -> str:
     """A whole message, or one finished block of it, as an HTML fragment that is safe to insert."""
-    html = str(_parser().render(_HALF_CHARACTER.sub("\ufffd", text)))
+    parser, env = _parser(), _Env()
+    tokens = parser.parse(_HALF_CHARACTER.sub("\ufffd", text), env)
+    levels = sorted({token.tag for token in tokens if token.type == "heading_open"})
+    env |= {"links": [], "ranks": {level: f"h{min(_FIRST_RANK + at, 6)}" for at, level in enumerate(levels)}}
+    html = str(parser.renderer.render(tokens, parser.options, env))
     cleaner = _cleaner(with_pictures=_PICTURE_START in html)
     return _defuse_text(cleaner.clean(html))
 
 
 @cache
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": True, "tasklists": True, "breaks": True}, renderer_cls=_Renderer)
+    parser = _LenientParser("commonmark", {"html": True, "tasklists": True, "breaks": True})
     parser.enable(["table", "strikethrough"])
     parser.use(gfm_autolink_plugin)
-    # Refusing here would leave the address standing in the text; the renderer refuses instead and keeps the words.
-    parser.validateLink = lambda _url: True  # type: ignore[method-assign]
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, rule)
     return parser
+
+
+class _LenientParser(MarkdownIt):
+    """Takes every address: refusing here would leave it standing in the text; the rules refuse and keep the words."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - the library's name
+        return True
 
 
 @cache
@@ -128,76 +142,75 @@ def words_of_html(html: str) -> str:
     return nh3.clean(html, tags=set(), clean_content_tags=_SILENT_TAGS).strip()
 
 
-class _Renderer(RendererHTML):
-    """Markdown-it's renderer, with our answer wherever the text could reach outside itself."""
+def _html_inline(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
+    tag = tokens[idx].content
+    return tag.lower() if _PLAIN_TAG.fullmatch(tag) else ""
 
-    def render(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
-        env["links"] = []
-        levels = sorted({token.tag for token in tokens if token.type == "heading_open"})
-        env["ranks"] = {level: f"h{min(_FIRST_RANK + place, 6)}" for place, level in enumerate(levels)}
-        return super().render(tokens, options, env)
 
-    def html_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        tag = tokens[idx].content
-        return tag.lower() if _PLAIN_TAG.fullmatch(tag) else ""
+def _html_block(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
+    words = words_of_html(tokens[idx].content)
+    return f"<p>{words}</p>\n" if words else ""
 
-    def html_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        words = words_of_html(tokens[idx].content)
-        return f"<p>{words}</p>\n" if words else ""
 
-    def heading_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
-        level = tokens[idx].tag
-        return f'<{env["ranks"].get(level, "h6")} class="level-{level[1:]}">'
+def _heading_open(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, env: EnvType) -> str:
+    level = tokens[idx].tag
+    return f'<{env["ranks"][level]} class="level-{level[1:]}">'
 
-    def heading_close(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
-        return f"</{env['ranks'].get(tokens[idx].tag, 'h6')}>\n"
 
-    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
-        address = str(tokens[idx].attrGet("href") or "")
-        allowed = _is_link(address)
-        env["links"].append(allowed)
-        return _open_link(address) if allowed else ""
+def _heading_close(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, env: EnvType) -> str:
+    return f"</{env['ranks'][tokens[idx].tag]}>\n"
 
-    def link_close(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType) -> str:
-        return "</a>" if env["links"] and env["links"].pop() else ""
 
-    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        token = tokens[idx]
-        alt = self.renderInlineAsText(token.children or [], options, env)
-        address = str(token.attrGet("src") or "")
-        if _INLINE_PICTURE.fullmatch(address):
-            return f'<img src="{address}" alt="{escape(alt)}">'
-        if not _is_link(address) or any(env["links"]):
-            return escape(alt)
-        host = urlsplit(address).hostname or ""
-        shown = f'{escape(alt) or "Picture"} <span class="host">{escape(host)}</span>'
-        return f"{_open_link(address, 'picture')}{shown}</a>"
+def _link_open(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, env: EnvType) -> str:
+    address = str(tokens[idx].attrGet("href") or "")
+    allowed = _is_link(address)
+    env["links"].append(allowed)
+    return _open_link(address) if allowed else ""
 
-    def fence(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        token = tokens[idx]
-        return render_code(token.content, token.info.strip().partition(" ")[0])
 
-    def code_block(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return render_code(tokens[idx].content, "")
+def _link_close(_renderer: RendererHTML, _tokens: Tokens, _idx: int, _options: OptionsDict, env: EnvType) -> str:
+    return "</a>" if env["links"].pop() else ""
 
-    def table_open(self, *_rest: Any) -> str:
-        return '<div class="table-scroll" tabindex="0"><table>\n'
 
-    def table_close(self, *_rest: Any) -> str:
-        return "</table></div>\n"
+def _image(renderer: RendererHTML, tokens: Tokens, idx: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[idx]
+    alt = renderer.renderInlineAsText(token.children or [], options, env)
+    address = str(token.attrGet("src") or "")
+    if _INLINE_PICTURE.fullmatch(address):
+        return f'<img src="{address}" alt="{escape(alt)}">'
+    if not _is_link(address) or any(env["links"]):
+        return escape(alt)
+    host = urlsplit(address).hostname or ""
+    shown = f'{escape(alt) or "Picture"} <span class="host">{escape(host)}</span>'
+    return f"{_open_link(address, 'picture')}{shown}</a>"
 
-    def th_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return _open_cell(tokens[idx])
 
-    def td_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        return _open_cell(tokens[idx])
+def _code(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
+    token = tokens[idx]
+    return render_code(token.content, token.info.strip().partition(" ")[0])
 
-    def list_item_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        checked = tokens[idx].meta.get("checked")
-        if checked is None:
-            return "<li>"
-        state, words = ("task done", "Done") if checked else ("task", "To do")
-        return f'<li class="task-item"><span class="{state}" role="img" aria-label="{words}"></span>'
+
+def _table_open(*_rest: object) -> str:
+    return '<div class="table-scroll" tabindex="0"><table>\n'
+
+
+def _table_close(*_rest: object) -> str:
+    return "</table></div>\n"
+
+
+def _cell_open(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
+    """Alignment as a class, since style attributes are forbidden."""
+    token = tokens[idx]
+    align = str(token.attrGet("style") or "").removeprefix("text-align:")
+    return f'<{token.tag} class="align-{align}">' if align in ("left", "center", "right") else f"<{token.tag}>"
+
+
+def _list_item_open(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
+    checked = tokens[idx].meta.get("checked")
+    if checked is None:
+        return "<li>"
+    state, words = ("task done", "Done") if checked else ("task", "To do")
+    return f'<li class="task-item"><span class="{state}" role="img" aria-label="{words}"></span>'
 
 
 def render_code(code: str, language: str) -> str:
@@ -217,7 +230,20 @@ def _open_link(address: str, css_class: str = "") -> str:
     return f'<a{named} href="{escape(f"{scheme}:{inert}")}" target="_blank">'
 
 
-def _open_cell(token: Token) -> str:
-    """Alignment as a class, since style attributes are forbidden."""
-    align = str(token.attrGet("style") or "").removeprefix("text-align:")
-    return f'<{token.tag} class="align-{align}">' if align in ("left", "center", "right") else f"<{token.tag}>"
+# Our answer wherever the text could reach outside itself, and where the page has parts of its own.
+_RULES: Mapping[str, Callable[..., str]] = {
+    "html_inline": _html_inline,
+    "html_block": _html_block,
+    "heading_open": _heading_open,
+    "heading_close": _heading_close,
+    "link_open": _link_open,
+    "link_close": _link_close,
+    "image": _image,
+    "fence": _code,
+    "code_block": _code,
+    "table_open": _table_open,
+    "table_close": _table_close,
+    "th_open": _cell_open,
+    "td_open": _cell_open,
+    "list_item_open": _list_item_open,
+}

@@ -66,7 +66,7 @@ class SessionGroup:
 
 @dataclass(frozen=True, slots=True)
 class SessionList:
-    """A stretch of the sidebar's list. `next_before` is empty at the end; `is_first` tells it from an appended stretch."""
+    """A stretch of the sidebar's list. `next_before` is empty at the end; later stretches are not `is_first`."""
 
     template: ClassVar[str] = "sessions.html"
     groups: tuple[SessionGroup, ...]

@@ -1,7 +1,9 @@
 """A browser that has opened the page, and helpers to look at what it got."""
 
 from collections.abc import Callable
+from contextlib import aclosing
 
+import anyio
 import pytest
 from anyio.from_thread import BlockingPortal
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
@@ -46,10 +48,9 @@ def finish(portal: BlockingPortal, app: App) -> Callable[[str], None]:
     """Wait until no turn of a session runs, at most five seconds."""
 
     async def wait(session_id: str) -> None:
-        import anyio
-
         with anyio.fail_after(5):
-            while app.turns.running(SessionId(session_id)):
-                await anyio.sleep(0.01)
+            async with aclosing(app.turns.follow(SessionId(session_id), 0)) as events:
+                async for _ in events:
+                    pass
 
     return lambda session_id: portal.call(wait, session_id)

@@ -159,7 +159,12 @@ def test_an_answers_own_text_can_be_copied(page: TestClient, said: Said) -> None
 
 def test_a_page_shows_text_with_half_a_character(page: TestClient, home: DataDirectory) -> None:
     home.sessions.mkdir(exist_ok=True)
-    text = json.dumps({"id": "session_1930000000002", "messages": [{"role": "user", "content": "a\ud83d"}, {"role": "assistant", "content": "b\ud83d"}]})
+    text = json.dumps(
+        {
+            "id": "session_1930000000002",
+            "messages": [{"role": "user", "content": "a\ud83d"}, {"role": "assistant", "content": "b\ud83d"}],
+        }
+    )
     (home.sessions / "session_1930000000002.json").write_text(text, encoding="utf-8")
     assert page.get("/chat/session_1930000000002").status_code == 200
 

@@ -66,7 +66,8 @@ def test_a_duration_has_the_unit_that_fits(duration_ms: int, words: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (98_362_432, "98 MB"), (2_500_000_000, "2.5 GB")]
+    ("size", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (98_362_432, "98 MB"), (2_500_000_000, "2.5 GB")],
 )
 def test_a_size_has_the_unit_that_fits(size: int, words: str) -> None:
     assert show_size(size) == words
@@ -77,6 +78,8 @@ def test_unknown_usage_is_not_shown() -> None:
     assert show_usage(Usage(1204, 212)) == "1,204 tokens in, 212 out"
 
 
-@pytest.mark.parametrize(("hour", "words"), [("00", "Good morning."), ("08", "Good afternoon."), ("14", "Good evening.")])
+@pytest.mark.parametrize(
+    ("hour", "words"), [("00", "Good morning."), ("08", "Good afternoon."), ("14", "Good evening.")]
+)
 def test_the_greeting_fits_the_hour_here(hour: str, words: str) -> None:
     assert greet(ms(f"2026-11-30T{hour}:00:00")) == words

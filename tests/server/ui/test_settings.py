@@ -84,9 +84,7 @@ def test_the_theme_is_on_every_page_before_any_script_runs(page: TestClient, loo
         assert root.attributes["data-theme"] == theme
 
 
-@pytest.mark.parametrize(
-    ("path", "filled"), [("theme", {"theme": "<b>"}), ("safety", {"safety_mode": "reckless"})]
-)
+@pytest.mark.parametrize(("path", "filled"), [("theme", {"theme": "<b>"}), ("safety", {"safety_mode": "reckless"})])
 def test_a_value_that_does_not_exist_is_refused_with_words(page: TestClient, path: str, filled: dict[str, str]) -> None:
     told = page.post(f"/ui/settings/{path}", data=filled)
     assert HTMLParser(told.text).css_first(".bad") is not None

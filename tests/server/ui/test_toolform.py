@@ -84,7 +84,12 @@ def test_empty_optional_fields_are_left_out_and_empty_required_text_is_sent() ->
 
 @pytest.mark.parametrize(
     ("default", "filled", "expected"),
-    [(False, {}, {}), (False, {"arg-deep": "true"}, {"deep": True}), (True, {}, {"deep": False}), (True, {"arg-deep": "true"}, {})],
+    [
+        (False, {}, {}),
+        (False, {"arg-deep": "true"}, {"deep": True}),
+        (True, {}, {"deep": False}),
+        (True, {"arg-deep": "true"}, {}),
+    ],
 )
 def test_a_switch_is_sent_when_it_differs_from_its_default(
     default: bool, filled: Mapping[str, str], expected: JsonObject

@@ -10,7 +10,7 @@ from tests.server.ui.conftest import Look
 
 
 def names(tree: HTMLParser) -> list[str]:
-    return [node.text() for node in tree.css(".tool-groups .name")]
+    return [node.text() for node in tree.css("a .name")]
 
 
 def test_every_tool_is_listed_and_has_a_page_with_its_form(look: Look, page: TestClient, app: App) -> None:

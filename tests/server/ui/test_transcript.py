@@ -21,9 +21,7 @@ def calling(*ids: str, text: str = "") -> Message:
 
 
 def result(call_id: str, text: str = "fine", *, is_error: bool = False) -> Message:
-    return Message(
-        role=Role.TOOL, content=(TextPart(text),), tool_call_id=call_id, is_error=is_error, duration_ms=12
-    )
+    return Message(role=Role.TOOL, content=(TextPart(text),), tool_call_id=call_id, is_error=is_error, duration_ms=12)
 
 
 def indexed(*messages: Message) -> list[tuple[int, Message]]:
@@ -36,7 +34,12 @@ def steps(*messages: Message, setting: Setting = SETTING) -> list[StepEntry]:
 
 def test_results_join_their_calls() -> None:
     first, second = steps(user("go"), calling("a", "b"), result("a"), result("b", "no such file", is_error=True))
-    assert (first.state, first.result, first.duration, first.action) == (StepState.DONE, "fine", "12 ms", "Do read_file")
+    assert (first.state, first.result, first.duration, first.action) == (
+        StepState.DONE,
+        "fine",
+        "12 ms",
+        "Do read_file",
+    )
     assert (second.state, second.result) == (StepState.FAILED, "no such file")
 
 
@@ -82,7 +85,9 @@ def test_only_the_last_answer_of_a_quiet_conversation_can_go_on() -> None:
     cut = Message(role=Role.ASSISTANT, content=(TextPart("Half a"),), incomplete="cut")
 
     def can_continue(messages: list[tuple[int, Message]], setting: Setting, *, is_end: bool = True) -> bool:
-        answer = next(entry for entry in build_entries(messages, setting, is_end=is_end) if isinstance(entry, AnswerEntry))
+        answer = next(
+            entry for entry in build_entries(messages, setting, is_end=is_end) if isinstance(entry, AnswerEntry)
+        )
         return answer.can_continue
 
     assert can_continue(indexed(cut), SETTING)
@@ -92,7 +97,10 @@ def test_only_the_last_answer_of_a_quiet_conversation_can_go_on() -> None:
 
 
 def test_an_answer_that_only_calls_tools_has_no_text_entry() -> None:
-    assert [type(entry) for entry in build_entries(indexed(user("go"), calling("a")), SETTING)] == [UserEntry, StepEntry]
+    assert [type(entry) for entry in build_entries(indexed(user("go"), calling("a")), SETTING)] == [
+        UserEntry,
+        StepEntry,
+    ]
 
 
 def test_pictures_are_shown_when_they_are_pictures() -> None:
@@ -123,7 +131,7 @@ def test_a_card_shows_the_arguments_as_json_and_the_reason_as_a_sentence() -> No
         id=ApprovalId("ap_1"),
         kind=AskKind.TOOL,
         session_id=SessionId("s"),
-        call_id="weird id \"><b>",
+        call_id='weird id "><b>',
         tool="write_file",
         args={"path": "ü.txt"},
         action="Write",
@@ -132,5 +140,5 @@ def test_a_card_shows_the_arguments_as_json_and_the_reason_as_a_sentence() -> No
     card = build_card(approval)
     assert card.arguments == '{\n  "path": "ü.txt"\n}'
     assert card.reason == "Asks first"
-    assert card.call_key == call_key("weird id \"><b>")
+    assert card.call_key == call_key('weird id "><b>')
     assert card.call_key.isalnum()

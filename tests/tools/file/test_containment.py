@@ -1,6 +1,7 @@
 """PTH-01 for every file tool: the verdicts hold on the way in, and nothing appears or vanishes outside."""
 
 import json
+import os
 import shutil
 import threading
 import zipfile
@@ -133,6 +134,25 @@ async def test_a_folder_cannot_be_written_as_a_file(call: Call, root: Path, tool
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"path": "/", "content": "x"}),
+        ("read_file", {"path": "/"}),
+        ("delete_file", {"path": "/", "recursive": True}),
+        ("move_file", {"source": "/", "destination": "x"}),
+        ("create_archive", {"paths": ["readme.md"], "archive": "/"}),
+    ],
+)
+async def test_the_root_of_a_disk_is_no_file(
+    call: Call, root: Path, rules: Rules, tool: str, arguments: dict[str, Any]
+) -> None:
+    rules.paths = replace(rules.paths, unrestricted=True)
+    with pytest.raises(ToolError):
+        await call(tool, **arguments)
+
+
+@pytest.mark.anyio
 async def test_deleting_a_link_leaves_what_it_points_to(call: Call, root: Path) -> None:
     before = outside_of(root)
     await call("delete_file", path=f"{root}/project/to-outside")
@@ -201,6 +221,35 @@ async def test_a_link_swapped_in_after_the_check_leads_nowhere(tool: str, root: 
     assert not list((root / "project").glob("taken*"))
 
 
+@pytest.fixture
+def no_folder_handles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that cannot look names up in an open folder, as Windows cannot."""
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("tool", SWAPPED)
+async def test_a_swapped_link_is_noticed_without_folder_handles_too(
+    tool: str, root: Path, ctx: ToolContext, no_folder_handles: None
+) -> None:
+    await test_a_link_swapped_in_after_the_check_leads_nowhere(tool, root, ctx)
+
+
+@pytest.mark.anyio
+async def test_everything_works_without_folder_handles(call: Call, root: Path, no_folder_handles: None) -> None:
+    await call("write_file", path="sub/a/b.txt", content="one\n")
+    await call("append_file", path="sub/a/b.txt", content="two\n")
+    await call("edit_file", path="sub/a/b.txt", old_text="two", new_text="2")
+    await call("copy_file", source="sub", destination="copy")
+    await call("move_file", source="copy/a/b.txt", destination="moved.txt")
+    await call("create_archive", paths=["sub"], archive="sub.zip")
+    await call("extract_archive", archive="sub.zip", destination="back")
+    await call("delete_file", path="copy", recursive=True)
+    assert text_of(f"{root}/project/moved.txt") == text_of(f"{root}/project/back/sub/a/b.txt") == "one\n2\n"
+    assert "copy/" not in (await call("list_directory")).text
+    assert "back/sub/a/b.txt" in (await call("search_in_files", query="one")).text
+
+
 @pytest.mark.anyio
 async def test_nothing_appears_outside_while_a_folder_keeps_turning_into_a_link(call: Call, root: Path) -> None:
     before = outside_of(root)
@@ -218,7 +267,7 @@ async def test_nothing_appears_outside_while_a_folder_keeps_turning_into_a_link(
     swapper = threading.Thread(target=swap)
     swapper.start()
     try:
-        for number in range(100):
+        for number in range(40):
             with suppress(SkalesError):
                 await call("write_file", path=f"{sub}/x{number}.txt", content="x")
             with suppress(SkalesError):

@@ -159,6 +159,7 @@ async def test_overlapping_places_are_ambiguous_too(call: Call, workspace: Path)
         (b"\x89PNG\r\n\x1a\n\0\0", "PNG", "x", "a PNG picture, not text"),
         (bytes(range(256)) * 4, "A", "x", "binary data, not text"),
         (b"%PDF-1.7 text", "text", "x", "a PDF document, not text"),
+        (b"\xff\xfea\0b", "a", "x", "not valid UTF-16 LE with BOM; changing it could damage it"),
     ],
 )
 async def test_what_cannot_be_edited_is_refused_and_kept(

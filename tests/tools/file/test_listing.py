@@ -57,6 +57,13 @@ async def test_a_file_is_no_folder(call: Call, tree: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_pipe_is_listed_as_one(call: Call, workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    assert (await call("list_directory")).text == "pipe (device, pipe or socket)"
+    assert "type: device, pipe or socket" in (await call("get_file_info", path="pipe")).text
+
+
+@pytest.mark.anyio
 async def test_names_that_are_no_text_do_not_break_a_listing(call: Call, workspace: Path) -> None:
     (workspace / os.fsdecode(b"bad\xff.txt")).touch()
     (workspace / "two\nlines").touch()

@@ -1,11 +1,16 @@
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skales.core.errors import ToolError
+from skales.tools.context import ToolContext
 from skales.tools.file.patterns import compile_pattern
+from skales.tools.file.search import search_in_files
+from tests.conftest import FixedClock
 from tests.tools.conftest import Call, Rules
 
 
@@ -97,6 +102,12 @@ async def test_lines_are_found_by_content(call: Call, workspace: Path, arguments
     if arguments["query"] == "ÜBER":
         (workspace / "sub" / "b.txt").write_text("über\n")
     assert (await call("search_in_files", **arguments)).text == text
+
+
+@pytest.mark.anyio
+async def test_characters_that_grow_in_small_letters_shift_no_place(call: Call, workspace: Path) -> None:
+    make(workspace, {"a.txt": "İİİİ\nİx Needle\n"})
+    assert (await call("search_in_files", query="needle")).text == "a.txt\n  2: İx Needle"
 
 
 @pytest.mark.anyio
@@ -193,3 +204,30 @@ def test_a_pattern_that_would_run_for_hours_is_stopped() -> None:
     pattern = compile_pattern(r"(a|aa)+$", time_limit_s=0.1)
     with pytest.raises(ToolError, match=r"longer than 0\.1 s"):
         list(pattern.find("a" * 60 + "b"))
+
+
+@pytest.mark.anyio
+async def test_without_the_engine_a_pattern_is_refused_and_plain_text_works(
+    call: Call, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(workspace, {"a.txt": "needle"})
+    monkeypatch.setitem(sys.modules, "regex", None)
+    with pytest.raises(ToolError, match="need the package 'regex'"):
+        await call("search_in_files", query="n.edle", regex=True)
+    assert (await call("search_in_files", query="needle")).text == "a.txt\n  1: needle"
+
+
+class LateClock(FixedClock):
+    """A clock on which everything takes long."""
+
+    def monotonic_s(self) -> float:
+        self.advance(40)
+        return super().monotonic_s()
+
+
+@pytest.mark.anyio
+async def test_a_search_that_takes_too_long_stops_and_says_so(ctx: ToolContext, workspace: Path) -> None:
+    make(workspace, {f"{number}.txt": "needle" for number in range(5)})
+    result = await search_in_files(replace(ctx, clock=LateClock()), "needle", workspace)
+    assert "Found 1 line" in result.summary
+    assert result.text.endswith("[The search stopped at its limit; search a smaller folder for the rest.]")

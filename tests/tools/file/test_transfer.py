@@ -258,8 +258,11 @@ async def test_moving_to_another_disk_leaves_nothing_behind(call: Call, tree: Pa
     before = contents(tree / "sub")
     await call("move_file", source="sub", destination=f"{other_disk}/sub")
     await call("move_file", source="a.txt", destination=str(other_disk))
+    (tree / "lone-link").symlink_to("nowhere")
+    await call("move_file", source="lone-link", destination=f"{other_disk}/lone-link")
     assert contents(other_disk / "sub") == before
     assert (other_disk / "a.txt").read_text() == "text of a.txt"
+    assert (other_disk / "lone-link").readlink() == Path("nowhere")
     assert names(tree) == ["b.txt"]
 
 

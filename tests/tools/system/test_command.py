@@ -69,8 +69,7 @@ async def test_command_that_takes_too_long_is_ended_and_says_so(call: Call) -> N
 async def test_background_program_is_mentioned(call: Call) -> None:
     result = await call("execute_command", command="sleep 3 & echo started")
     assert result.text == (
-        "Exit code 0 after 0.0 s.\nstarted\n"
-        "Something it started is still running; its further output is not seen."
+        "Exit code 0 after 0.0 s.\nstarted\nSomething it started is still running; its further output is not seen."
     )
     quiet = await call("execute_command", command="sleep 3 > /dev/null 2>&1 & echo started")
     assert quiet.text == "Exit code 0 after 0.0 s.\nstarted"

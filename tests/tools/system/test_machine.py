@@ -64,7 +64,8 @@ async def test_workspace_that_is_gone_has_no_disk(call: Call, rules: Rules) -> N
 
 
 @pytest.mark.parametrize(
-    ("system", "name"), [("Darwin", "macOS 15.1"), ("Windows", "Windows 11"), ("FreeBSD", "FreeBSD 11"), ("Linux", "Linux")]
+    ("system", "name"),
+    [("Darwin", "macOS 15.1"), ("Windows", "Windows 11"), ("FreeBSD", "FreeBSD 11"), ("Linux", "Linux")],
 )
 async def test_systems_are_called_what_people_call_them(
     call: Call, monkeypatch: pytest.MonkeyPatch, system: str, name: str
@@ -80,8 +81,12 @@ async def test_systems_are_called_what_people_call_them(
 
 
 async def test_processor_is_named_where_linux_does_not_tell(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(path: Path, **_options: str) -> str:
-        raise FileNotFoundError(path)
+    read = Path.read_text
+
+    def missing(path: Path, encoding: str, errors: str | None = None) -> str:
+        if path == Path("/proc/cpuinfo"):
+            raise FileNotFoundError(path)
+        return read(path, encoding, errors)
 
     monkeypatch.setattr(Path, "read_text", missing)
     monkeypatch.setattr(platform, "processor", lambda: "M9")

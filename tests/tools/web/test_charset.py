@@ -169,6 +169,11 @@ def test_unlabelled_page_is_guessed(text: str, encoding: str) -> None:
     assert (decoded.encoding, decoded.text[-len(text) :]) == (encoding, text)
 
 
+@pytest.mark.parametrize("piece", [b"<script>", b"<", b"<!-- ", b"<style>a</style>"])
+def test_unlabelled_markup_without_end_is_guessed_in_linear_time(piece: bytes) -> None:
+    assert decode_body(piece * 20_000 + b"na\xefve caf\xe9", "text/html").encoding == "windows-1252"
+
+
 def test_bytes_that_fit_nothing_are_read_as_windows_1252() -> None:
     assert decode_body(bytes(range(128, 256)), "").encoding == "windows-1252"
     assert decode_body(b"<p \xff>", "").encoding == "windows-1252"

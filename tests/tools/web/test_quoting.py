@@ -53,6 +53,11 @@ def test_mark_inside_loses_its_brackets_but_not_its_words(mark: str) -> None:
     assert "".join(char for char in shown if char.isalnum()) == f"before{words}after"
 
 
+def test_blanks_without_end_are_judged_in_linear_time() -> None:
+    text = ("<" + " " * 5_000) * 20
+    assert neutralise(text) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [

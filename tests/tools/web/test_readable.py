@@ -155,6 +155,11 @@ def test_kind_of_text_decides_how_it_is_shown(content_type: str, body: str, text
     assert read(body, content_type).text == text
 
 
+@pytest.mark.parametrize("content_type", ["text/html", ""])
+def test_page_of_nothing_but_comments_is_judged_in_linear_time(content_type: str) -> None:
+    assert read("<!-- --> " * 5_000 + "end", content_type).text.endswith("end")
+
+
 def test_utf16_without_a_type_is_text() -> None:
     assert read_document(Source("\ufeffpage ü".encode("utf-16-le"), "", BASE), Part.WHOLE).text == "page ü"
 

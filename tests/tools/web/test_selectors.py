@@ -261,6 +261,12 @@ def test_hostile_selectors_on_deep_pages_are_judged_in_linear_time(sheet: str) -
     assert read_document(source, Part.WHOLE).text == "text"
 
 
+def test_page_with_too_many_declarations_for_its_size_is_refused() -> None:
+    page = "<style>i{" + "left:0;" * 3_000 + "}</style>" + "<i></i>" * 1_001
+    with pytest.raises(ToolError, match="too complicated"):
+        read_document(Source(page.encode(), "text/html", "https://example.org/"), Part.WHOLE)
+
+
 def test_page_whose_rules_take_too_many_steps_is_refused() -> None:
     matcher = Matcher(parse_page("<i></i>" * 10), most_steps=40)
     selector = parse_selectors(parse_stylesheet(":not(q){}")[0].prelude)[0]

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.core.tool import ToolSpec
-from skales.providers.weak.mentions import Mentions
+from skales.providers.weak.mentions import Mentions, find_mentions
+from skales.providers.weak.spans import copyable_runs
 from skales.providers.weak.words import stems
 
 REPLY = "reply"
@@ -23,10 +24,37 @@ def build_choice_schema(tools: Sequence[ToolSpec], mentions: Mentions) -> JsonOb
     return {"anyOf": [*calls, _closed({"tool": {"const": REPLY}, "text": {"type": "string"}})]}
 
 
+def build_example(tool: ToolSpec, mentions: Mentions) -> tuple[str, JsonObject] | None:
+    """A request and the call it leads to, with just the arguments that are offered for the message of the mentions.
+
+    Where the model may only copy, the example copies as well. None for a tool without an example.
+    """
+    if tool.example is None:
+        return None
+    offered = as_object(_arguments_schema(tool, mentions)["properties"])
+    arguments = {name: value for name, value in tool.example.arguments.items() if name in offered}
+    if mentions.runs is not None:
+        properties = as_object(tool.parameters.get("properties"))
+        runs = copyable_runs(tool.example.request, find_mentions(tool.example.request))
+        free = [name for name in arguments if _kind(as_object(properties.get(name))) == "string"]
+        arguments |= {name: _copied(as_text(arguments[name]), tool.example.request, runs) for name in free}
+    return tool.example.request, {"tool": tool.name, "arguments": arguments}
+
+
+def _copied(text: str, request: str, runs: Sequence[str]) -> str:
+    """The text as the request says it, else the run of the request that shares most words with it."""
+    bare = text.strip()
+    if bare.lower() in request.lower() or not runs:
+        return bare
+    wanted = set(stems(bare))
+    return max(runs, key=lambda run: (len(wanted.intersection(stems(run))), len(run)))
+
+
 def _arguments_schema(tool: ToolSpec, mentions: Mentions) -> JsonObject:
     properties = {name: as_object(schema) for name, schema in as_object(tool.parameters.get("properties")).items()}
     required = {as_text(name) for name in as_list(tool.parameters.get("required"))}
-    shown = tool.example.arguments if tool.example else {}
+    # A model that can only copy gets no argument the message does not speak of: it would fill it with anything.
+    shown = tool.example.arguments if tool.example and mentions.runs is None else {}
     spare = _spare_mentions([properties[name] for name in required if name in properties], mentions)
     spoken = frozenset(stems(mentions.words))
     wanted = {

@@ -54,7 +54,7 @@ _EDGE = ".,;:!?)("
 class Mentions:
     """What was found, each in order of appearance.
 
-    `words` is the message with blanks in its place. `runs` are what free text may be copied from, empty when the model
+    `words` is the message with blanks in its place. `runs` are what free text must be copied from, None when the model
     may write its own; see `spans`.
     """
 
@@ -63,7 +63,7 @@ class Mentions:
     quoted: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     words: str = ""
-    runs: tuple[str, ...] = ()
+    runs: tuple[str, ...] | None = None
 
 
 def find_mentions(text: str) -> Mentions:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonObject
 from skales.core.message import Message, Role, TextPart, text_message
-from skales.core.tool import ToolSpec
 from skales.providers.weak.choice import REPLY
 
 # Bytes of UTF-8 per token: more tokens than English needs, about right for code and Chinese.
@@ -21,10 +20,12 @@ _CUT = " […]"
 
 _INSTRUCTIONS = (
     "Answer with one JSON object: the call of the tool that the request needs, "
-    'or {"tool": "reply", "text": "…"} when it needs none.\nTools:\n'
+    'or {"tool": "reply", "text": "…"} when it needs none.\nTools:'
 )
-_EXAMPLE_QUESTION = "What is the capital of Italy?"
-_EXAMPLE_REPLY: JsonObject = {"tool": REPLY, "text": "The capital of Italy is Rome."}
+_EXAMPLE: tuple[str, JsonObject] = (
+    "What is the capital of Italy?",
+    {"tool": REPLY, "text": "The capital of Italy is Rome."},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +60,25 @@ def build_chat(conversation: Conversation, system: str, budget_tokens: int) -> t
     return _fit(head, conversation.earlier, (question,), budget_tokens)
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a choice shows of the tools: a line for each, and worked examples, the likeliest tool first."""
+
+    lines: Sequence[str]
+    examples: Sequence[tuple[str, JsonObject]]
+
+
 def build_choice(
-    conversation: Conversation, system: str, offer: Sequence[ToolSpec], budget_tokens: int, *, tiny: bool
+    conversation: Conversation, system: str, shown: Shown, budget_tokens: int, *, tiny: bool
 ) -> tuple[Message, ...]:
-    """The messages of a choice among the offered tools, the likeliest example nearest to the question.
+    """The messages of a choice, the likeliest example nearest to the question.
 
     A tiny model gets neither instructions nor history: examples alone lead it best (measured).
     """
-    listed = "\n".join(f"- {tool.name}: {_first_line(tool.description)}" for tool in offer)
-    text = system if tiny else f"{system}\n\n{_INSTRUCTIONS}{listed}".strip()
-    examples = [*_exchange(_EXAMPLE_QUESTION, _EXAMPLE_REPLY)]
-    for tool in reversed(offer):
-        if tool.example:
-            call: JsonObject = {"tool": tool.name, "arguments": tool.example.arguments}
-            examples.extend(_exchange(tool.example.request, call))
+    text = system if tiny else "\n".join([f"{system}\n\n{_INSTRUCTIONS}".strip(), *shown.lines])
+    examples = [_EXAMPLE, *reversed(shown.examples)]
+    head = (text_message(Role.SYSTEM, text), *(part for example in examples for part in _exchange(*example)))
     earlier = () if tiny else tuple(_as_choice(message) for message in conversation.earlier)
-    head = (text_message(Role.SYSTEM, text), *examples)
     return _fit(head, earlier, (conversation.question,), budget_tokens)
 
 
@@ -149,7 +153,3 @@ def _as_choice(message: Message) -> Message:
 
 def _dump(value: JsonObject) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _first_line(text: str) -> str:
-    return text.strip().split("\n", 1)[0]

@@ -58,9 +58,15 @@ def choose_offer(
     fit = [
         index
         for index, score in enumerate(scores)
-        if score >= floor and (named or _is_pointed_at(telling, weights[index]))
+        if score >= floor and (_takes(tools[index], mentions) or _is_pointed_at(telling, weights[index]))
     ]
     return tuple(tools[index] for index in sorted(fit, key=lambda index: -scores[index])[:limit])
+
+
+def _takes(tool: ToolSpec, mentions: Mentions) -> bool:
+    """Whether the message names something the tool takes."""
+    kinds = set(property_formats(tool).values())
+    return bool(("path" in kinds and mentions.paths) or ("uri" in kinds and mentions.urls))
 
 
 def _is_pointed_at(telling: Set[str], words: Mapping[str, float]) -> bool:

@@ -1,7 +1,7 @@
 """The runs of words in a message that could be an argument: what a model may copy when it is too weak to write.
 
-A run starts at a word that carries meaning and ends where a phrase can end: at the end of the text, at punctuation, or
-before a joining word. Where words are quoted or follow a colon, they are the only runs.
+A run starts at a word that carries meaning, but not at the first one, which says what to do; it ends where a phrase can
+end: at the end of the text, at punctuation, or before a joining word. Where words are quoted or follow a colon, they are the only runs.
 """
 
 import re
@@ -33,7 +33,7 @@ def copyable_runs(text: str, mentions: Mentions) -> tuple[str, ...]:
     spoken = [word.group().strip(_PUNCTUATION + "\"'()").lower() for word in words]
     runs: dict[str, None] = {}
     for start, first in enumerate(spoken):
-        if not first or first in _NO_START:
+        if start == 0 or not first or first in _NO_START:
             continue
         for end in range(min(len(words), start + _MAX_WORDS), start, -1):
             if spoken[end - 1] in _NO_END or not _can_end(words, spoken, end):

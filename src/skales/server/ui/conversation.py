@@ -1,13 +1,14 @@
 """Builds the chat page: a transcript of the newest messages, or the welcome."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import anyio.to_thread
 
 from skales.app.wiring import App
 from skales.core.approval import Approval
-from skales.core.ids import SessionId
+from skales.core.ids import SessionId, is_safe_id
 from skales.core.message import Role
 from skales.data.sessions import Session
 from skales.server.live import Place
@@ -46,17 +47,18 @@ def build_older(app: App, session_id: SessionId, before: int) -> Stretch:
 
 
 def build_chat_page(app: App, transcript: Transcript | None, *, query: str = "", deleted: str = "") -> ChatPage:
-    """The page around a transcript, or the first page. Reads the disk."""
+    """The page around a transcript, or the first page; `deleted` can still be brought back. Reads the disk."""
     session = app.sessions.load(SessionId(transcript.session_id)) if transcript else None
     title = (session.title or "New chat") if session else "New chat"
     current = session.id if session else ""
+    shell = build_shell(app, title, Screen.CHAT, current=current, query=query)
     return ChatPage(
-        shell=build_shell(app, title, Screen.CHAT, current=current, query=query, deleted=deleted),
+        shell=replace(shell, deleted=deleted if is_safe_id(deleted) else ""),
         session_id=current,
         title=title,
         model=describe_model(app, session.provider if session else "", session.model if session else ""),
         transcript=transcript,
-        welcome=None if transcript and session and _has_words(session) else _build_welcome(app),
+        welcome=None if transcript and session and _is_begun(transcript, session) else _build_welcome(app),
     )
 
 
@@ -88,8 +90,9 @@ def _build_stretch(app: App, messages: Sequence[Indexed], *, is_running: bool, i
     return Stretch(build_entries(messages, setting, is_end=is_end), messages[0][0] if messages else 0)
 
 
-def _has_words(session: Session) -> bool:
-    return bool(session.messages or session.queued)
+def _is_begun(transcript: Transcript, session: Session) -> bool:
+    """A turn that was just started may not have written its message yet."""
+    return transcript.is_running or bool(session.messages or session.queued)
 
 
 def _build_welcome(app: App) -> Welcome:

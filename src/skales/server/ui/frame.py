@@ -15,9 +15,7 @@ _THEMES = ("light", "dark")
 Cursor = tuple[int, str]
 
 
-def build_shell(
-    app: App, title: str, screen: Screen, *, current: str = "", query: str = "", deleted: str = ""
-) -> Shell:
+def build_shell(app: App, title: str, screen: Screen, *, current: str = "", query: str = "") -> Shell:
     """The frame of a page. Reads the disk."""
     theme = app.settings.load().theme
     return Shell(
@@ -25,7 +23,6 @@ def build_shell(
         screen=screen,
         theme=theme if theme in _THEMES else "system",
         sessions=build_session_list(app, current=current, query=query),
-        deleted=deleted if is_safe_id(deleted) else "",
     )
 
 
@@ -55,9 +52,7 @@ def build_error_page(app: App, heading: str, trouble: Trouble) -> ErrorPage:
     return ErrorPage(build_shell(app, heading, Screen.NONE), heading, trouble)
 
 
-def _group(
-    summaries: Sequence[SessionSummary], current: str, now_ms: int, headed: str
-) -> tuple[SessionGroup, ...]:
+def _group(summaries: Sequence[SessionSummary], current: str, now_ms: int, headed: str) -> tuple[SessionGroup, ...]:
     """By period; the one that stands above already (`headed`) gets no second heading."""
     periods = groupby(summaries, key=lambda summary: show_period(summary.updated_ms, now_ms))
     return tuple(

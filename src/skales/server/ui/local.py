@@ -30,7 +30,7 @@ async def _fetch(app: App) -> AsyncGenerator[Frame, None]:
     async def fetch() -> None:
         with send:
             try:
-                await app.models.fetch_local(report)
+                await app.local.fetch(report)
             except SkalesError as error:
                 await send.send(Frame("failed", {"text": str(error)}))
             else:

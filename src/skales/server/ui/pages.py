@@ -43,13 +43,13 @@ COMMANDS = (
 
 def render(view: View) -> str:
     """The HTML of a page or fragment; the view's class names the template."""
-    return environment().get_template(view.template).render(view=view)
+    return environment().get_template(view.template).render(view=view, asset=asset_address, commands=COMMANDS)
 
 
 @cache
 def environment() -> Environment:
     """Strict: a template that asks for what its view does not have is a fault. Everything is escaped."""
-    made = Environment(
+    return Environment(
         loader=FileSystemLoader(_FOLDER, encoding="utf-8"),
         undefined=StrictUndefined,
         autoescape=True,
@@ -57,6 +57,3 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["asset"] = asset_address
-    made.globals["commands"] = COMMANDS
-    return made

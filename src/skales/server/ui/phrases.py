@@ -65,12 +65,11 @@ def show_size(size_bytes: int) -> str:
     """`98 MB`, in units of a thousand, as disks are sold."""
     if size_bytes < 1000:
         return f"{size_bytes} bytes"
-    size, unit = float(size_bytes), "bytes"
-    for unit in ("kB", "MB", "GB"):
+    size, units = size_bytes / 1000, ["kB", "MB", "GB"]
+    while size >= 1000 and len(units) > 1:
         size /= 1000
-        if size < 1000:
-            break
-    return f"{size:.0f} {unit}" if size >= 10 else f"{size:.1f} {unit}"
+        del units[0]
+    return f"{size:.0f} {units[0]}" if size >= 10 else f"{size:.1f} {units[0]}"
 
 
 def show_usage(usage: Usage | None) -> str:

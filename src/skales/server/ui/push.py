@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 import anyio
-import anyio.abc
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -31,7 +30,7 @@ class PushResponse(Response):
         self._outbox = Outbox()
         self.init_headers({"cache-control": "no-store", **(headers or {})})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with anyio.create_task_group() as tasks:

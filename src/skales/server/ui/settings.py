@@ -4,6 +4,7 @@ from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Form
+from pydantic import BaseModel
 
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
@@ -43,6 +44,15 @@ _THEMES = (("system", "System"), ("light", "Light"), ("dark", "Dark"))
 Text = Annotated[str, Form()]
 
 
+class ProviderForm(BaseModel):
+    """A provider's form. An empty key field leaves the stored key alone; forgetting it is a wish of its own."""
+
+    base_url: str = ""
+    model: str = ""
+    api_key: str = ""
+    forget_key: bool = False
+
+
 @router.get("/settings", response_class=PageResponse)
 def open_settings(app: AppDep) -> str:
     """Everything there is to choose."""
@@ -73,42 +83,46 @@ def save_theme(app: AppDep, theme: Text) -> str:
 
 
 @router.post("/ui/settings/providers/{provider_id}", response_class=PageResponse)
-def save_provider(
-    app: AppDep, provider_id: str, base_url: Text = "", model: Text = "", api_key: Text = "", forget_key: Text = ""
-) -> str:
-    """Keep what is given. An empty key field leaves the stored key alone; forgetting it is a wish of its own."""
+def save_provider(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
+    """Keep what the form says."""
     try:
-        if forget_key:
+        if filled.forget_key:
             app.settings.set_provider(provider_id, api_key="")
         else:
-            app.settings.set_provider(provider_id, base_url=base_url, model=model, api_key=api_key or None)
+            _keep(app, provider_id, filled)
     except SkalesError as error:
         return render(Saved(trouble=Trouble(error.message, error.hint)))
-    key_changed = bool(api_key or forget_key)
+    key_changed = filled.forget_key or bool(filled.api_key)
     return render(Saved(key=_key_field(app.settings.load(), provider_id, is_update=True) if key_changed else None))
 
 
 @router.post("/ui/settings/providers/{provider_id}/activate", response_class=PageResponse)
-def activate(app: AppDep, provider_id: str, base_url: Text = "", model: Text = "", api_key: Text = "") -> str:
-    """Let this one answer, and keep what its form says. Raises InputError."""
+def activate(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
+    """Let this one answer, and keep what its form says. Raises InputError, NotFoundError."""
     find_entry(provider_id)
-    app.settings.set_provider(provider_id, base_url=base_url, model=model, api_key=api_key or None, activate=True)
+    _keep(app, provider_id, filled, activate=True)
     return render(_build_providers(app, app.settings.load(), opened=provider_id))
 
 
 @router.post("/ui/settings/providers/{provider_id}/test", response_class=PageResponse)
-async def test_connection(
-    app: AppDep, provider_id: str, base_url: Text = "", model: Text = "", api_key: Text = ""
-) -> str:
+async def try_connection(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
     """Keep what the form says, then ask the endpoint which models it has."""
     try:
-        await anyio.to_thread.run_sync(
-            lambda: app.settings.set_provider(provider_id, base_url=base_url, model=model, api_key=api_key or None)
-        )
+        await anyio.to_thread.run_sync(_keep, app, provider_id, filled)
         models = tuple(await app.models.test(provider_id))
     except (ProviderError, InputError) as error:
         return render(ConnectionReport(provider_id, "", (), Trouble(error.message, error.hint)))
     return render(ConnectionReport(provider_id, _count(models), models))
+
+
+def _keep(app: App, provider_id: str, filled: ProviderForm, *, activate: bool = False) -> None:
+    app.settings.set_provider(
+        provider_id,
+        base_url=filled.base_url,
+        model=filled.model,
+        api_key=filled.api_key or None,
+        activate=activate,
+    )
 
 
 def _save(app: App, name: str, value: str) -> str:
@@ -126,7 +140,9 @@ def _build_providers(app: App, settings: Settings, opened: str = "") -> Provider
     local_first = sorted(catalog, key=lambda name: Badge.LOCAL not in catalog[name].badges)
     names = dict.fromkeys([settings.active_provider, LOCAL_PROVIDER, *custom, *local_first])
     cards = {
-        name: _build_card(app, settings, name, is_open=name == opened) for name in names if name in catalog or name in custom
+        name: _build_card(app, settings, name, is_open=name == opened)
+        for name in names
+        if name in catalog or name in custom
     }
     chosen = [name for name in cards if name == settings.active_provider or _is_set_up(settings, name)]
     return ProviderList(

@@ -1,4 +1,4 @@
-"""A tool's parameters as form fields, and a filled form as arguments. Follows the tool's JSON Schema and nothing else."""
+"""A tool's parameters as form fields, and a filled form as arguments. Follows the tool's JSON Schema, nothing else."""
 
 import json
 from collections.abc import Mapping
@@ -114,7 +114,9 @@ def _read_value(field: ToolField, text: str) -> JsonValue:
             try:
                 return parse_json(text)
             except ValueError as error:
-                raise InputError(f"{field.label} is not valid JSON: {error}", hint="Correct it and run again") from error
+                raise InputError(
+                    f"{field.label} is not valid JSON: {error}", hint="Correct it and run again"
+                ) from error
         case Control.NUMBER:
             return _read_number(field, text.strip())
         case Control.LINE | Control.TEXT | Control.CHOICE | Control.SWITCH:

@@ -120,7 +120,9 @@ def require_encodable(text: str, coding: TextCoding) -> None:
 
 def readable(text: str) -> str:
     """The text with bytes that fitted no character shown as what they are in windows-1252."""
-    return text.translate(_STRAY_BYTES) if _STRAY.search(text) else text
+    if text.isascii() or not _STRAY.search(text):
+        return text
+    return text.translate(_STRAY_BYTES)
 
 
 def _reversible(coding: TextCoding) -> str:

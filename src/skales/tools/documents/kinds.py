@@ -91,10 +91,15 @@ def detect_kind(stream: BinaryIO) -> Kind | None:
     """The kind by content, None for text and for what nobody knows; the stream's place does not matter."""
     stream.seek(0)
     head = stream.read(HEAD_BYTES)
+    return _zip_kind(stream) if head.startswith(_ZIP_STARTS) else kind_by_head(head)
+
+
+def kind_by_head(head: bytes) -> Kind | None:
+    """The kind by the first bytes alone, which do not tell an Office file from another zip."""
     if head.startswith(_ZIP_STARTS):
-        return _zip_kind(stream)
+        return _ZIP
     for offset, mark, kind in _MARKS:
-        if head[offset : offset + len(mark)] == mark:
+        if head.startswith(mark, offset):
             return kind
     if b"\0" in head:
         return next((kind for mark, kind in _WEAK_MARKS if head.startswith(mark)), None)

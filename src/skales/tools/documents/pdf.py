@@ -56,7 +56,12 @@ def _open(stream: BinaryIO) -> "PdfReader":
         # Many documents are locked against changes only and open with an empty password.
         is_locked = reader.is_encrypted and reader.decrypt("") is PasswordType.NOT_DECRYPTED
     except DependencyError as error:
-        raise _locked() from error
+        # The reader leaves newer ciphers to a library that this program does without.
+        raise ToolError(
+            "It is a PDF document locked with a cipher that cannot be opened here",
+            hint="Ask the person for a copy without a lock",
+            code="encrypted",
+        ) from error
     except (PyPdfError, *_BROKEN) as error:
         raise _damaged(error) from error
     if is_locked:

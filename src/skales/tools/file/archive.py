@@ -197,7 +197,7 @@ def _extract(ctx: ToolContext, archive: Path, destination: Path | None) -> ToolR
     there = find_entry(target)
     place = new_folder(target, ctx.ids) if there is None else new_entries(target, ctx.ids)
     with place as staging, open_file(archive) as stream:
-        read_archive(stream, partial(_unpack, staging))
+        read_archive(stream, partial(_unpack, staging, set()))
     name = shown_path(ctx, target)
     size = render_size(contents.size_bytes)
     summary = f"Unpacked {count_of(contents.files, 'file')} ({size}) into {name}"
@@ -237,9 +237,12 @@ def _require_room(ctx: ToolContext, contents: _Contents, target: Path, tops: set
                 require_allowed(place, ctx.paths)
 
 
-def _unpack(staging: Path, member: Member, chunks: Iterator[bytes]) -> None:
+def _unpack(staging: Path, made: set[Path], member: Member, chunks: Iterator[bytes]) -> None:
     path = staging.joinpath(*member.path.parts)
-    make_folder(path if member.is_folder else path.parent)
+    folder = path if member.is_folder else path.parent
+    if folder not in made:
+        make_folder(folder)
+        made.add(folder)
     if not member.is_folder:
         with fresh_file(path, mode=0o777 if member.is_executable else 0o666) as stream:
             for chunk in chunks:

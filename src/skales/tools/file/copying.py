@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,7 +52,7 @@ def copy_entry(
         case EntryKind.FILE:
             with (
                 open_file(source.path) as old,
-                new_file(destination, ids, overwrite=overwrite, mode=stat.S_IMODE(source.mode)) as new,
+                new_file(destination, ids, overwrite=overwrite, mode=source.mode & 0o777) as new,
             ):
                 shutil.copyfileobj(old, new, _CHUNK_BYTES)
                 copied.size_bytes = new.tell()
@@ -108,13 +107,14 @@ def _copy_tree(source: Entry, staging: Path, copied: Copied, is_open: Callable[[
             copied.files += 1
         else:
             _copy_fresh(entry, target, copied)
-    # Permissions come last and from the inside out: a folder that may not be written can still be filled.
+    # Permissions come last and from the inside out: a folder that may not be written can still be filled. A copy
+    # never runs as somebody else: set-id bits stay behind.
     for folder, mode in reversed(folders):
-        set_mode(folder, stat.S_IMODE(mode))
+        set_mode(folder, mode & 0o777)
 
 
 def _copy_fresh(entry: Entry, target: Path, copied: Copied) -> None:
-    with open_file(entry.path) as old, fresh_file(target, mode=stat.S_IMODE(entry.mode)) as new:
+    with open_file(entry.path) as old, fresh_file(target, mode=entry.mode & 0o777) as new:
         shutil.copyfileobj(old, new, _CHUNK_BYTES)
         copied.files += 1
         copied.size_bytes += new.tell()

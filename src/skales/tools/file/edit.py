@@ -35,6 +35,7 @@ from skales.tools.file.wording import count_of, shown_path
 # A changed text is held in memory a few times over.
 _LIMIT_BYTES = 64 * 1024 * 1024
 _SHOWN_PLACES = 10
+_SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ def _not_found(name: str, text: SeenText, wanted: str) -> ToolError:
     if lines:
         last = line + len(lines) - 1
         where = f"Line {line} is" if last == line else f"Lines {line}–{last} are"
-        hint = f"{where} closest:\n" + "\n".join(lines)
+        hint = "\n".join([f"{where} closest:", *(text[:_SHOWN_CHARS] for text in lines)])
     return ToolError(f"The text is not in {name!r}; nothing was changed", hint=hint, code="not_found")
 
 

@@ -1,5 +1,6 @@
 """find_files and search_in_files: by name and by content, over a folder tree of any size."""
 
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from skales.tools.context import ToolContext
 from skales.tools.define import tool
 from skales.tools.describe import render_size, visible
 from skales.tools.documents.coding import detect_coding
-from skales.tools.documents.kinds import detect_kind
+from skales.tools.documents.kinds import kind_by_head
 from skales.tools.documents.lines import decode_pieces
 from skales.tools.file.patterns import compile_name_pattern, compile_pattern
 from skales.tools.file.reach import NOISE_FOLDERS, build_reach, require_entry
@@ -29,7 +30,7 @@ _WALKED = 200_000
 _FILE_BYTES = 10 * 1024 * 1024
 _TOTAL_BYTES = 1024 * 1024 * 1024
 _TIME_S = 60.0
-_SAMPLE_BYTES = 8 * 1024
+_SAMPLE_BYTES = 64 * 1024
 # A line longer than this is searched in pieces, so that memory stays bounded.
 _LINE_CHARS = 1024 * 1024
 
@@ -191,8 +192,19 @@ def _finder(query: str, *, is_pattern: bool) -> FindAll:
     if is_pattern:
         compiled = compile_pattern(query, ignore_case=ignore_case)
         return lambda text: (match.start() for match in compiled.find(text))
-    literal = re.compile(re.escape(query), re.IGNORECASE if ignore_case else 0)
-    return lambda text: (match.start() for match in literal.finditer(text))
+    return partial(_find_literal, query, ignore_case)
+
+
+def _find_literal(query: str, ignore_case: bool, text: str) -> Iterator[int]:
+    seen = text.lower() if ignore_case else text
+    if len(seen) != len(text):
+        # A few characters grow when they are made small, which would shift all places behind them.
+        yield from (match.start() for match in re.finditer(re.escape(query), text, re.IGNORECASE))
+        return
+    place = seen.find(query)
+    while place >= 0:
+        yield place
+        place = seen.find(query, place + len(query))
 
 
 def _search_file(ctx: ToolContext, entry: Entry, find: FindAll, tally: _Tally) -> None:
@@ -200,11 +212,13 @@ def _search_file(ctx: ToolContext, entry: Entry, find: FindAll, tally: _Tally) -
     try:
         with open_file(entry.path) as stream:
             sample = stream.read(_SAMPLE_BYTES)
-            coding = detect_coding(sample, is_whole=len(sample) == entry.size_bytes)
-            if coding is None or detect_kind(stream) is not None:
+            is_whole = len(sample) < _SAMPLE_BYTES
+            coding = None if kind_by_head(sample) else detect_coding(sample, is_whole=is_whole)
+            if coding is None:
                 tally.binary += 1
                 return
-            for number, line in _matching_lines(_blocks(decode_pieces(stream, coding), entry.size_bytes), find):
+            pieces = decode_pieces(io.BytesIO(sample) if is_whole else stream, coding)
+            for number, line in _matching_lines(_blocks(pieces, entry.size_bytes), find):
                 _note_match(tally, f"{number}: {line}", "" if tally.matches > before else shown_path(ctx, entry.path))
     except ToolError as error:
         # A pattern that takes too long for one file does so for others.

@@ -1,4 +1,4 @@
-"""The tool `execute_command`. Whether a command may run is judged before; this runs it, bounded, and shows what came."""
+"""The tool `execute_command`: runs a command in bounds and shows what came. Whether it may run is judged before."""
 
 import os
 from pathlib import Path

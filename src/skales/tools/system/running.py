@@ -98,7 +98,7 @@ class _Listener(asyncio.SubprocessProtocol):
         self.left_out_bytes = 0
         self._tail_bytes = 0
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
+    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - asyncio's signature
         room = HEAD_BYTES - len(self.head)
         self.head += data[:room]
         if rest := data[max(room, 0) :]:
@@ -109,7 +109,7 @@ class _Listener(asyncio.SubprocessProtocol):
             self._tail_bytes -= dropped
             self.left_out_bytes += dropped
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.closed.set()
 
     def process_exited(self) -> None:
@@ -127,6 +127,7 @@ async def _start(launch: Launch) -> tuple[asyncio.SubprocessTransport, _Listener
             cwd=launch.folder,
             env=dict(launch.environment),
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except ValueError as error:
         raise InputError("The command contains a character that no program can be given") from error
@@ -143,7 +144,7 @@ async def _end_all(pid: int, listener: _Listener) -> None:
     strays = _strays(pid)
     _signal_all(pid, strays, by_force=False)
     with anyio.move_on_after(_TERMINATE_S):
-        while _is_any_left(pid, strays):
+        while _is_any_left(pid, strays):  # noqa: ASYNC110 - a process group tells nobody that it is empty
             await anyio.sleep(_POLL_S)
     _signal_all(pid, [*strays, *_strays(pid)], by_force=True)
     await listener.exited.wait()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skales.tools.web.css import Declaration, RawRule, Tokens, parse_declarations, parse_stylesheet
 from skales.tools.web.dom import Element, Page, Text
-from skales.tools.web.matching import Matcher
+from skales.tools.web.matching import Matcher, too_complicated
 from skales.tools.web.media import media_holds, media_text_holds, supports_holds
 from skales.tools.web.properties import expand
 from skales.tools.web.selectors import Selector, UnknownSelectorError, parse_selectors
@@ -18,6 +18,8 @@ Winning = Mapping[str, Tokens]
 _Weight = tuple[bool, bool, int, tuple[int, int, int], int]
 _Found = dict[str, tuple[_Weight, Tokens]]
 
+# How many declarations may meet elements; an ordinary page has some ten thousand such meetings.
+_MOST_OFFERS = 3_000_000
 _HINT_WEIGHT: _Weight = (False, False, 0, (0, 0, 0), -1)
 # Rules inside these describe no element of a page at rest.
 _SKIPPED = frozenset(
@@ -66,9 +68,14 @@ def _enter_sheets(page: Page, elements: Sequence[Element], found: dict[Element, 
     if not rules:
         return
     matcher = Matcher(page)
+    offers = 0
     for order, rule in enumerate(rules):
         for selector in rule.selectors:
-            for element in matcher.select(selector):
+            matched = matcher.select(selector)
+            offers += len(matched) * len(rule.declarations)
+            if offers > _MOST_OFFERS:
+                raise too_complicated()
+            for element in matched:
                 _enter(found.setdefault(element, {}), rule, selector, order)
 
 

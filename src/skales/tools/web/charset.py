@@ -203,8 +203,21 @@ def _guess(body: bytes) -> str:
 
 def _without_markup(body: bytes) -> bytes:
     """Only the words: tags and scripts are ASCII in every encoding and drown the letters that tell."""
-    words = re.sub(rb"(?is)<(script|style)\b.*?</\1|<[^>]*>", b" ", body)
+    words = body
+    for tag in (b"script", b"style"):
+        words = _without_element(words, tag)
+    words = re.sub(rb"<[^<>]*>", b" ", words)
     return words if words.strip() else body
+
+
+def _without_element(body: bytes, tag: bytes) -> bytes:
+    """Without these elements and their content; one that never ends stays."""
+    kept: list[bytes] = []
+    lower, start = body.lower(), 0
+    while (begin := lower.find(b"<" + tag, start)) >= 0 and (end := lower.find(b"</" + tag, begin)) >= 0:
+        kept.append(body[start:begin])
+        start = end
+    return b" ".join([*kept, body[start:]])
 
 
 def _is_kana(body: bytes) -> bool:

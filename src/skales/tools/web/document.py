@@ -20,9 +20,9 @@ from skales.tools.web.dom import parse_page
 from skales.tools.web.hidden import hide_unseen
 from skales.tools.web.readable import page_title, render_readable
 
-# The parser takes quadratic time for hostile nesting; up to this size that is a second or two. What is larger is read
-# in a process of its own, which can be ended.
-_SMALL_BYTES = 200_000
+# The parser takes quadratic time for hostile nesting: up to this size two seconds, for 5 MB hours. What is larger is
+# read in a process of its own, which can be ended.
+_SMALL_BYTES = 64_000
 _MOST_S = 25.0
 
 _HTML = {"text/html", "application/xhtml+xml"}
@@ -34,7 +34,7 @@ _TEXT = {
 }  # fmt: skip
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "content/unknown"}
 _HTML_START = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|h1|div|p|table)\b", re.IGNORECASE | re.DOTALL
+    rb"(?>\s*<!--.*?-->)*+\s*<(?:!doctype\s+html|html|head|body|title|meta|h1|div|p|table)\b", re.IGNORECASE | re.DOTALL
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 

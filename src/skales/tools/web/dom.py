@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 # Beyond this no page is text for a reader; the rest is left out and `is_cut` says so.
 _MOST_NODES = 400_000
-_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
+# Comments are taken whole (`?>`): a page of nothing else would cost exponential time.
+_DOCTYPE = re.compile(r"(?>\s*<!--.*?-->)*+\s*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True, eq=False)

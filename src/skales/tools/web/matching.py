@@ -33,6 +33,11 @@ _FIRST_OF_TYPE = Nth(0, 1, from_end=False, of_type=True)
 _LAST_OF_TYPE = Nth(0, 1, from_end=True, of_type=True)
 
 
+def too_complicated() -> ToolError:
+    """The error for a page whose styles would take too long to judge."""
+    return ToolError("The page's styles are too complicated to tell what it hides", hint="Try another page")
+
+
 class Matcher:
     """Matches selectors against one page, and remembers what it found out."""
 
@@ -111,7 +116,7 @@ class Matcher:
     def _spend(self, steps: int) -> None:
         self._steps += steps
         if self._steps > self._most_steps:
-            raise ToolError("The page's styles are too complicated to tell what it hides", hint="Try another page")
+            raise too_complicated()
 
     def _holds_along(
         self, element: Element, selector: Selector, step: int, before: Callable[[Element], Element | None]

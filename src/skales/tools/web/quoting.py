@@ -16,7 +16,7 @@ _FRAME_NAMES = (
     r"(?:function|tool)s?(?:[\s_-]*(?:calls?|results?|responses?|outputs?|use))?|antml:\w+|(?<=/)s"
 )
 _FRAME_TAG = re.compile(
-    rf"[{_OPENING_LIKE}](\s*/?\s*(?:{_FRAME_NAMES})(?![\w-])[^{_OPENING_LIKE}{_CLOSING_LIKE}\n]{{0,200}})[{_CLOSING_LIKE}]",
+    rf"[{_OPENING_LIKE}](\s{{0,9}}/?\s{{0,9}}(?:{_FRAME_NAMES})(?![\w-])[^{_OPENING_LIKE}{_CLOSING_LIKE}\n]{{0,200}})[{_CLOSING_LIKE}]",
     re.IGNORECASE,
 )
 # Control tokens of chat templates: <|im_end|>, <｜tool▁calls▁end｜>, [INST], <<SYS>>.

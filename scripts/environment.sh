@@ -54,7 +54,7 @@ install_lock() {
     stamp=".venv/installed-$(basename "$1")-$(sha256sum "$1" pyproject.toml | sha256sum | cut -c1-16)"
     [ -e "$stamp" ] && return 0
     say "Installing Python packages from $1 (once)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$1"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r "$1"
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps --editable .
     touch "$stamp"
 }

@@ -47,12 +47,9 @@ async def run_turn(app: App, text: str, session_id: SessionId | None = None) -> 
 
 async def collect(app: App, session_id: SessionId, after: int = 0) -> Sequence[TurnEvent]:
     """Events up to the next turn's end, within five seconds."""
-    events: list[TurnEvent] = []
     with anyio.fail_after(5):
         async with aclosing(app.turns.follow(session_id, after)) as stream:
-            async for numbered in stream:
-                events.append(numbered.event)
-    return events
+            return [numbered.event async for numbered in stream]
 
 
 async def wait_for(app: App, session_id: SessionId, kind: type[TurnEvent], after: int = 0) -> TurnEvent:

@@ -15,7 +15,6 @@ from skales.core.events import (
     ToolFinished,
     ToolStarted,
     TurnEnd,
-    TurnEnded,
 )
 from skales.core.ids import SessionId
 from skales.core.message import Role

@@ -279,8 +279,8 @@ def test_names_are_judged_in_every_spelling(host: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "127.1", "::1", "[::1]", "192.168.1.2", "10.0.0.5", "fd12::1", "169.254.1.1", "fe80::1", "box.local", "Ollama",
-     "printer.local.", "app.localhost", "::ffff:192.168.1.2"],
+    ["localhost", "127.1", "::1", "[::1]", "192.168.1.2", "10.0.0.5", "fd12::1", "169.254.1.1", "fe80::1", "box.local",
+     "Ollama", "printer.local.", "app.localhost", "::ffff:192.168.1.2"],
 )  # fmt: skip
 def test_near_hosts_are_local(host: str) -> None:
     assert is_local_host(host)

@@ -1,4 +1,4 @@
-"""Cases PTH-01: folder containment with links, missing files and text prefixes. Opening without a race is the tools' part."""
+"""Cases PTH-01: folder containment with links, missing files and text prefixes."""
 
 import json
 import os

@@ -18,7 +18,7 @@ from skales.core.message import Usage
 from skales.core.ports import Finished, FinishReason, ReasoningPiece, TextPiece
 from skales.data.instance import InstanceLock
 from skales.data.paths import DataDirectory
-from skales.server.live import Frame, Place, describe_end, describe_progress, parse_place, stream_frames
+from skales.server.live import Frame, Place, describe_end, describe_progress, parse_place, place_on_disk, stream_frames
 from skales.server.ui.conversation import build_transcript
 from skales.server.ui.pages import render
 from tests.scripted import Hang, ScriptedChooser, ScriptedProvider, Step, calls, says
@@ -42,10 +42,6 @@ def opened(home: DataDirectory) -> Open:
     return start
 
 
-def here(app: App, session_id: SessionId) -> Place:
-    return Place(app.turns.epoch, app.turns.saved_number(session_id))
-
-
 async def frames_until(app: App, session_id: SessionId, after: Place | None, last: str = "end") -> list[Frame]:
     """Frames up to the first of a name, within five seconds."""
     found: list[Frame] = []
@@ -60,7 +56,7 @@ async def frames_until(app: App, session_id: SessionId, after: Place | None, las
 
 async def turn(app: App, text: str, last: str = "end") -> tuple[SessionId, list[Frame]]:
     session_id = app.sessions.create().id
-    after = here(app, session_id)
+    after = place_on_disk(app, session_id)
     await app.turns.start(session_id, text)
     return session_id, await frames_until(app, session_id, after, last)
 
@@ -139,14 +135,14 @@ async def test_a_question_offers_its_options(opened: Open) -> None:
 async def test_a_waiting_message_is_shown_until_its_turn_starts(opened: Open) -> None:
     async with opened([TextPiece("a"), Hang()], says("b")) as app:
         session_id = app.sessions.create().id
-        after = here(app, session_id)
+        after = place_on_disk(app, session_id)
         await app.turns.start(session_id, "first")
         await frames_until(app, session_id, after, last="")
         await app.turns.start(session_id, "second")
         app.turns.stop(session_id)
         frames: list[Frame] = []
         with anyio.fail_after(5):
-            async with aclosing(stream_frames(app, session_id, here(app, session_id))) as stream:
+            async with aclosing(stream_frames(app, session_id, place_on_disk(app, session_id))) as stream:
                 async for frame in stream:
                     frames.append(frame)
                     if len(data(frames, "end")) == 2:
@@ -158,7 +154,7 @@ async def test_a_waiting_message_is_shown_until_its_turn_starts(opened: Open) ->
 async def test_a_page_that_knows_everything_is_told_to_forget_only_what_is_not_on_disk(opened: Open) -> None:
     async with opened([TextPiece("half an"), Hang()]) as app:
         session_id, frames = await turn(app, "go", last="")
-        again = await frames_until(app, session_id, here(app, session_id), last="")
+        again = await frames_until(app, session_id, place_on_disk(app, session_id), last="")
         app.turns.stop(session_id)
     assert again[0].name == "sync"
     assert again[0].data == {"running": True}
@@ -191,6 +187,16 @@ async def test_the_transcript_and_the_stream_together_show_each_message_once(ope
     assert seen == {node.attributes["id"]: words(str(node.html)) for node in final.css("article[id]")}
 
 
+async def test_a_page_that_comes_after_a_failed_turn_still_learns_why(opened: Open) -> None:
+    error = ProviderError("The key was refused", fault=ProviderFault.BAD_KEY)
+    async with opened([error]) as app:
+        session_id, _ = await turn(app, "go")
+        place = parse_place((await build_transcript(app, session_id)).place)
+        frames = await frames_until(app, session_id, place)
+    assert [frame.name for frame in frames] == ["sync", "end"]
+    assert "The key was refused" in words(data(frames, "end")[0]["html"])
+
+
 async def test_a_failed_turn_says_what_to_do(opened: Open) -> None:
     error = ProviderError("The key was refused", fault=ProviderFault.BAD_KEY, hint="Check the key")
     async with opened([error]) as app:
@@ -203,7 +209,7 @@ async def test_a_stopped_answer_keeps_its_text_and_can_go_on(opened: Open) -> No
     async with opened([TextPiece("half"), Hang()]) as app:
         session_id, _ = await turn(app, "go", last="")
         app.turns.stop(session_id)
-        frames = await frames_until(app, session_id, here(app, session_id))
+        frames = await frames_until(app, session_id, place_on_disk(app, session_id))
     (answer,) = data(frames, "answer")
     assert "Stopped before the end" in words(answer["html"])
     assert HTMLParser(answer["html"]).css_first("[data-continue]") is not None
@@ -213,7 +219,7 @@ async def test_a_stopped_answer_keeps_its_text_and_can_go_on(opened: Open) -> No
 async def test_a_conversation_that_is_deleted_meanwhile_is_fetched_again(opened: Open) -> None:
     async with opened([TextPiece("a"), Hang()]) as app:
         session_id = app.sessions.create().id
-        async with aclosing(stream_frames(app, session_id, here(app, session_id))) as slow:
+        async with aclosing(stream_frames(app, session_id, place_on_disk(app, session_id))) as slow:
             assert (await anext(slow)).name == "sync"
             ticket = await app.turns.start(session_id, "go")
             await anext(app.turns.events(session_id, ticket.after + 1))

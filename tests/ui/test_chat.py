@@ -336,7 +336,7 @@ def test_a_conversation_is_renamed_deleted_and_brought_back(serve: Serve, page: 
         site.app.sessions.append(session.id, text_message(Role.USER, "Holiday photos"))
         page.goto(f"{site.address}/chat/{session.id}")
         page.locator(".bar").get_by_role("button", name="Rename").click()
-        page.get_by_label("Name").fill("Summer")
+        page.get_by_role("textbox", name="Name").fill("Summer")
         page.keyboard.press("Enter")
         expect(page.locator("#session-title")).to_have_text("Summer")
         expect(page.locator(".session.current")).to_contain_text("Summer")

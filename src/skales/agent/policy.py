@@ -27,7 +27,7 @@ class Policy:
         """The strictest rule about a call whose arguments are valid."""
         formats = property_formats(spec)
         reached = [
-            self._judge_value(formats[name], text)
+            self._judge_value("link" if name in spec.links else formats[name], text)
             for name, value in arguments.items()
             if name in formats
             for text in _texts(value)

@@ -50,7 +50,8 @@ class ToolSpec:
     """A tool as it is offered to models and listed for people.
 
     `parameters` is a JSON Schema object. A string property may carry `format`: `path` (a file or folder),
-    `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it.
+    `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it. `links` names the paths that are
+    acted on themselves when they are links, instead of what they lead to.
     """
 
     name: str
@@ -61,6 +62,7 @@ class ToolSpec:
     effects: frozenset[Effect] = frozenset()
     addon: str = ""
     example: ToolExample | None = None
+    links: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

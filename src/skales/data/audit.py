@@ -19,8 +19,9 @@ Mask = Callable[[JsonValue], JsonValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One decision and what came of it. `decision` is auto, user, granted, approved, declined, expired, blocked,
-    malformed or unknown.
+    """One decision and what came of it.
+
+    `decision` is auto, user, granted, approved, declined, expired, blocked, malformed or unknown.
     """
 
     session_id: str

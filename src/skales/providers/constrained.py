@@ -27,6 +27,7 @@ from skales.providers.weak.answer import Call, ChoiceReader, Reply, Unreadable
 from skales.providers.weak.choice import build_choice_schema, build_example
 from skales.providers.weak.mentions import find_mentions
 from skales.providers.weak.prompt import Conversation, Shown, build_chat, build_choice, read_conversation
+from skales.providers.weak.quote import quote_results
 from skales.providers.weak.relevance import choose_offer
 from skales.providers.weak.spans import copyable_runs
 
@@ -53,7 +54,8 @@ class ConstrainedProvider:
     """A Provider that makes the best of a weak model.
 
     `tiny` is for models below about half a billion parameters: they get a fixed system prompt instead of the request's
-    own, at most three tools, and may only copy text arguments from the user's words.
+    own, at most three tools, and may only copy text arguments from the user's words; what a tool returned is shown as
+    it is, since they retell it wrongly.
     """
 
     def __init__(self, inner: Provider, max_tools: int = 6, *, tiny: bool = False, ids: IdSource = _RANDOM) -> None:
@@ -73,6 +75,10 @@ class ConstrainedProvider:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
         """Ask; see Provider."""
         conversation = read_conversation(request.messages)
+        if self._tiny and conversation.results and not request.answer_schema:
+            yield TextPiece(quote_results(conversation.results))
+            yield Finished(FinishReason.STOP)
+            return
         offer = () if conversation.results or request.answer_schema else self._offer(conversation, request)
         spent = Usage()
         if offer:

@@ -30,6 +30,7 @@ _SCHEME = re.compile(r"\b(bearer|basic)([ \t]{1,4})([A-Za-z0-9._~+/-]{8,}+=*)", 
 _COOKIES = re.compile(r"(\bcookie\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?)([^\r\n\"'\\]{1,16384})", re.IGNORECASE)
 _COOKIE_VALUE = re.compile(r"=[^;\s]+")
 _CURL_USER = re.compile(r"(\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)([^\s\"']{1,1000})")
+_NETRC = re.compile(r"(\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8})(\S{1,1000})")
 # What is left of a masked value that was nothing but a key: `Bearer ***`, `sk-proj-***`.
 _NOTHING_LEFT = re.compile(r"(?:[A-Za-z]{1,20} )?[\w./:-]{0,11}\*\*\*")
 
@@ -39,7 +40,7 @@ def redact(text: str) -> str:
     shown = KEY_SHAPE.sub(lambda match: mask_key(match, MASK), _mask_pem(text))
     shown = mask_urls(shown, MASK)
     shown = _SCHEME.sub(_mask_scheme, shown)
-    shown = _CURL_USER.sub(rf"\g<1>{MASK}", shown)
+    shown = _NETRC.sub(rf"\g<1>{MASK}", _CURL_USER.sub(rf"\g<1>{MASK}", shown))
     shown = _COOKIES.sub(lambda match: match[1] + _COOKIE_VALUE.sub(f"={MASK}", match[2]), shown)
     return mask_named_values(shown, MASK)
 

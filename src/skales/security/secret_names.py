@@ -19,7 +19,7 @@ class Strength(IntEnum):
     STRONG = 3
 
 
-CORE = r"(?:key|token|secret|passw(?:or)?d|passphrase|passcode|pass|pwd|credentials?|authorization)"
+CORE = r"(?:key|token|secret|passw(?:or[dt]|d)|passphrase|passcode|pass|pwd|credentials?|authorization)"
 SUFFIX = r"(?:[_-]?(?:base|value|hash|prod|dev|test|live|old|new|[0-9]{1,3}))?"
 _NAME_END = re.compile(rf"({CORE}){SUFFIX}\Z", re.IGNORECASE)
 
@@ -47,7 +47,8 @@ _STATUS = re.compile(
     r"|password|passwords|secret|token|key|authorization|credentials|value|name|mismatch|mismatched|unavailable"
     r"|verified|unverified|confirmed|pending|sent|success|successful|error|ignored|supported|unsupported|protected"
     r"|encrypted|omitted|removed|rotated|refreshed|issued|used|unused|configured|unconfigured|authenticated|oauth"
-    r"|oauth2|keyring|prompt|ask|auto|manual|inherit|interactive"
+    r"|correct|strong|weak|short|long|too|contains|only|by|as|with|at|from|via|never|always|login|code|oauth2"
+    r"|keyring|prompt|ask|auto|manual|inherit|interactive"
     r"|[A-Za-z_]+(?:\.[A-Za-z_]+)+",  # `config.apiKey`, `self.token`
     re.IGNORECASE,
 )

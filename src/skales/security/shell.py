@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skales.core.tool import Outcome, Verdict
 from skales.security.shell_calls import find_calls
-from skales.security.shell_flow import find_function_danger, find_pipeline_danger
+from skales.security.shell_flow import find_function_danger, find_pipeline_danger, find_script_danger
 from skales.security.shell_prefixes import is_harmless_call, prefix_words
 from skales.security.shell_reach import read_reach
 from skales.security.shell_rule import Danger
@@ -37,7 +37,7 @@ def judge_command(text: str) -> CommandJudgement:
         )
         return CommandJudgement(Verdict(Outcome.DENY, reason, "shell.length"), None, understood=False)
     reach = read_reach(text)
-    danger = next(filter(None, map(_find_script_danger, reach.scripts)), None)
+    danger = next(filter(None, map(_find_danger_in, reach.scripts)), None) or find_script_danger(reach.scripts)
     understood = not reach.faults
     if danger is not None:
         reason = f"the command would {danger.words} (rule {danger.rule}); only safetyMode unrestricted lifts this guard"
@@ -90,7 +90,7 @@ def _simple_words(text: str) -> tuple[Word, ...] | None:
     return stage.words
 
 
-def _find_script_danger(script: Script) -> Danger | None:
+def _find_danger_in(script: Script) -> Danger | None:
     for function in script.functions:
         if danger := find_function_danger(function):
             return danger

@@ -4,7 +4,7 @@ Pure; `shell_rules` judges single calls.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skales.security.shell_call import Call
 from skales.security.shell_calls import find_calls
@@ -64,6 +64,14 @@ def find_function_danger(function: Function) -> Danger | None:
     return None
 
 
+def find_script_danger(scripts: Sequence[Script]) -> Danger | None:
+    """PowerShell's `iex ((New-Object …).DownloadString(…))`, whose parentheses no POSIX grammar holds together."""
+    stages = [stage for script in scripts for pipeline in script.pipelines for stage in pipeline.stages]
+    evaluates = any(call.name in ("iex", "invoke-expression") for stage in stages for call in _calls_in(stage))
+    downloads = any(_POWERSHELL_DOWNLOAD.search(word.text) for stage in stages for word in stage.words)
+    return _DOWNLOAD_RUN if evaluates and downloads else None
+
+
 def fed_texts(pipeline: Pipeline) -> Iterator[str | None]:
     """Texts that a shell in the pipeline runs from its input; None when it runs what cannot be known."""
     if len(pipeline.stages) > _MAX_STAGES:
@@ -101,7 +109,7 @@ def _calls_in(stage: Stage) -> Iterator[Call]:
 
 
 def _downloads(call: Call) -> bool:
-    return call.name in _DOWNLOADERS or any(_POWERSHELL_DOWNLOAD.search(text) for text in call.texts())
+    return call.name in _DOWNLOADERS
 
 
 def _runs_downloaded_words(command: Command) -> bool:
@@ -111,8 +119,6 @@ def _runs_downloaded_words(command: Command) -> bool:
         if runs_input(call):
             words += [redirect.target for redirect in command.redirects if redirect.operator.startswith("<")]
         if any(_script_downloads(script) for word in words for script in word.scripts):
-            return True
-        if any(_POWERSHELL_DOWNLOAD.search(word.text) for word in words):
             return True
     return False
 

@@ -82,9 +82,18 @@ def parse_place(text: str) -> Place | None:
     return Place(epoch, int(number)) if epoch and number.isdecimal() and number.isascii() else None
 
 
+def place_on_disk(app: App, session_id: SessionId) -> Place:
+    """Up to where the session's file tells everything.
+
+    Why a turn ended stands in no file, so the end of the last turn comes again to each page that attaches.
+    """
+    saved = app.turns.saved_number(session_id)
+    return Place(app.turns.epoch, saved if app.turns.running(session_id) else max(saved - 1, 0))
+
+
 async def stream_frames(app: App, session_id: SessionId, after: Place | None) -> AsyncGenerator[Frame, None]:
     """Frames for a page that has everything up to `after`; ends only with `reload` or when closed."""
-    saved = Place(app.turns.epoch, app.turns.saved_number(session_id))
+    saved = place_on_disk(app, session_id)
     if after is None or after.epoch != saved.epoch or after.number < saved.number:
         yield Frame("reload", None, saved)
         return

@@ -47,6 +47,7 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         effects=frozenset(Effect(as_text(effect)) for effect in as_list(entry.get("effects"))),
         addon=as_text(entry.get("addon")),
         example=ToolExample(as_text(example.get("request")), as_object(example.get("arguments"))) if example else None,
+        links=frozenset(as_text(name) for name in as_list(entry.get("links"))),
     )
     return IndexEntry(
         spec=spec,
@@ -66,6 +67,7 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "category": spec.category,
         "safety": spec.safety.value,
         "effects": sorted(effect.value for effect in spec.effects),
+        "links": sorted(spec.links),
         "addon": spec.addon,
         "action": entry.action,
         "example": cast(JsonValue, example and {"request": example.request, "arguments": example.arguments}),

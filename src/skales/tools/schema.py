@@ -66,6 +66,7 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
         effects=mark.effects,
         addon=mark.addon,
         example=mark.example,
+        links=frozenset(parameter.name for parameter in tool_parameters(function) if parameter.type is LinkPath),
     )
 
 

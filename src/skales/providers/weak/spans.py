@@ -1,7 +1,8 @@
 """The runs of words in a message that could be an argument: what a model may copy when it is too weak to write.
 
-A run starts at a word that carries meaning, but not at the first one, which says what to do; it ends where a phrase can
-end: at the end of the text, at punctuation, or before a joining word. Where words are quoted or follow a colon, they are the only runs.
+A run starts at a word that carries meaning, but not at the first one, which says what to do. It ends where a phrase
+can end: at the end of the text, at punctuation, or before a joining word. Where words are quoted or follow a colon,
+they are the only runs.
 """
 
 import re

@@ -11,7 +11,7 @@ from skales.core.approval import Approval
 from skales.core.ids import SessionId, is_safe_id
 from skales.core.message import Role
 from skales.data.sessions import Session
-from skales.server.live import Place
+from skales.server.live import place_on_disk
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model, describe_starter
 from skales.server.ui.phrases import greet
@@ -34,7 +34,7 @@ async def build_transcript(app: App, session_id: SessionId) -> Transcript:
 
     The place is read before the disk: what happens between is in the transcript and comes again, which changes nothing.
     """
-    place = Place(app.turns.epoch, app.turns.saved_number(session_id))
+    place = place_on_disk(app, session_id)
     is_running = app.turns.running(session_id)
     approvals = [found for found in await app.approvals.pending() if found.session_id == session_id]
     build = partial(_build_transcript, app, session_id, is_running=is_running, approvals=approvals, place=str(place))

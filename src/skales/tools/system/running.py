@@ -64,7 +64,12 @@ async def run_program(launch: Launch, timeout_s: float) -> Ended:
         InputError: The words cannot be passed to a program.
         ToolError: The program cannot be started.
     """
-    transport, listener = await _start(launch)
+    listener = _Listener()
+    transport: asyncio.SubprocessTransport | None = None
+    # A start that is cancelled halfway would end the program alone, not what it has started by then.
+    with anyio.CancelScope(shield=True):
+        transport = await _start(launch, listener)
+    assert transport is not None
     try:
         with anyio.move_on_after(timeout_s) as limit:
             await listener.exited.wait()
@@ -116,10 +121,10 @@ class _Listener(asyncio.SubprocessProtocol):
         self.exited.set()
 
 
-async def _start(launch: Launch) -> tuple[asyncio.SubprocessTransport, _Listener]:
+async def _start(launch: Launch, listener: _Listener) -> asyncio.SubprocessTransport:
     try:
-        return await asyncio.get_running_loop().subprocess_exec(
-            _Listener,
+        transport, _protocol = await asyncio.get_running_loop().subprocess_exec(
+            lambda: listener,
             *launch.words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -137,56 +142,57 @@ async def _start(launch: Launch) -> tuple[asyncio.SubprocessTransport, _Listener
         ) from error
     except OSError as error:
         raise ToolError(f"The command cannot be started: {error.strerror}") from error
+    return transport
 
 
 async def _end_all(pid: int, listener: _Listener) -> None:
     """Ask the whole tree to end, and end it by force when something of it is still there after two seconds."""
-    strays = _strays(pid)
-    _signal_all(pid, strays, by_force=False)
+    tree = _tree(pid)
+    _signal_all(pid, tree, by_force=False)
     with anyio.move_on_after(_TERMINATE_S):
-        while _is_any_left(pid, strays):  # noqa: ASYNC110 - a process group tells nobody that it is empty
+        while any(map(_is_running, tree)):  # noqa: ASYNC110 - what others started tells nobody here of its end
             await anyio.sleep(_POLL_S)
-    _signal_all(pid, [*strays, *_strays(pid)], by_force=True)
+    _signal_all(pid, [*tree, *_tree(pid)], by_force=True)
     await listener.exited.wait()
 
 
-def _strays(pid: int) -> "list[psutil.Process]":
-    """Descendants that left the program's process group; on Windows, which has no such groups, all of the tree."""
+def _tree(pid: int) -> "list[psutil.Process]":
+    """The program and its descendants, as far as they still hang together."""
     import psutil
 
     try:
         root = psutil.Process(pid)
-        tree = root.children(recursive=True)
+        return [root, *root.children(recursive=True)]
     except psutil.Error:
         return []
-    if not hasattr(os, "getpgid"):
-        return [root, *tree]
-    strays: list[psutil.Process] = []
-    for process in tree:
-        with suppress(OSError):
-            strays += [process] if os.getpgid(process.pid) != pid else []
-    return strays
 
 
-def _signal_all(pid: int, strays: "Sequence[psutil.Process]", *, by_force: bool) -> None:
+def _signal_all(pid: int, tree: "Sequence[psutil.Process]", *, by_force: bool) -> None:
+    """Signal the program's process group, which holds orphans too, and whoever of its tree left the group."""
     import psutil
 
     if hasattr(os, "killpg"):
         with suppress(OSError):
             os.killpg(pid, signal.SIGKILL if by_force else signal.SIGTERM)
-    for process in strays:
-        with suppress(psutil.Error):
-            if by_force:
-                process.kill()
-            else:
-                process.terminate()
+    for process in tree:
+        if not _is_in_group(process, pid):
+            with suppress(psutil.Error):
+                (process.kill if by_force else process.terminate)()
 
 
-def _is_any_left(pid: int, strays: "Sequence[psutil.Process]") -> bool:
-    if any(process.is_running() for process in strays):
-        return True
+def _is_in_group(process: "psutil.Process", pid: int) -> bool:
+    """Windows has no such groups."""
     try:
-        os.killpg(pid, 0)
+        return os.getpgid(process.pid) == pid
     except (OSError, AttributeError):
         return False
-    return True
+
+
+def _is_running(process: "psutil.Process") -> bool:
+    """A zombie does not run: it waits to be noticed by a parent that may never look."""
+    import psutil
+
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False

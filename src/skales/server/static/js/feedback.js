@@ -49,7 +49,11 @@ function actionButton(box, { words, run }) {
 
 // What htmx could not do, in the server's own words.
 export function startFeedback() {
-  document.addEventListener("htmx:response:error", ({ detail }) => toast(wordsOf(detail.ctx.text)));
+  document.addEventListener("htmx:response:error", ({ detail }) => {
+    // The program was restarted and knows this page no more; opening it again introduces it.
+    if (detail.ctx.response.status === 401) location.reload();
+    else toast(wordsOf(detail.ctx.text));
+  });
   document.addEventListener("htmx:error", ({ detail }) => {
     if (detail.ctx) toast("Skales does not answer. Check that it is running, then try again.");
   });

@@ -8,15 +8,23 @@ export class Trouble extends Error {
 }
 
 async function ask(address, options) {
-  let answer;
-  try {
-    answer = await fetch(address, { credentials: "same-origin", ...options });
-  } catch {
-    throw new Trouble("Skales does not answer", "Check that it is running, then try again", 0);
+  let answer = await reach(address, options);
+  if (answer.status === 401) {
+    // The program was restarted and knows this page no more; opening a page introduces it again.
+    await reach("/chat", { headers: { accept: "text/html" } });
+    answer = await reach(address, options);
   }
   if (answer.ok) return answer;
   const told = await answer.json().catch(() => ({}));
   throw new Trouble(told.error ?? `The server answered ${answer.status}`, told.hint, answer.status);
+}
+
+async function reach(address, options) {
+  try {
+    return await fetch(address, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Trouble("Skales does not answer", "Check that it is running, then try again", 0);
+  }
 }
 
 export async function fetchHtml(address) {

@@ -63,8 +63,7 @@ class Live {
     else if (!this.source && this.place) this.connect(this.place);
   }
 
-  // The browser tries again by itself while the server only went quiet; after a refusal we fetch the page's state anew,
-  // which also renews the session's cookie after a restart.
+  // The browser tries again by itself while the server only went quiet; after a refusal we fetch the state anew.
   #noticeError() {
     if (this.source?.readyState !== EventSource.CLOSED) return;
     this.#close();
@@ -77,7 +76,6 @@ class Live {
     this.#close();
     const session = encodeURIComponent(this.transcript.session);
     try {
-      if (this.failures) await fetchHtml(`/chat/${session}`);
       this.transcript.replace(await fetchHtml(`/ui/chat/${session}/transcript`));
     } catch (error) {
       if (error.status === 404) {
@@ -110,6 +108,10 @@ class Live {
   dropAnswer() {
     this.answer?.article.remove();
     this.answer = null;
+  }
+
+  dropOutcomes() {
+    for (const outcome of this.transcript.root.querySelectorAll(".outcome")) outcome.remove();
   }
 
   append(html) {
@@ -149,8 +151,7 @@ const TAKERS = {
   reload: (live) => live.reload(),
 
   turn: (live, { html }) => {
-    live.transcript.saved.querySelector(".outcome")?.remove();
-    live.transcript.live.querySelector(".outcome")?.remove();
+    live.dropOutcomes();
     for (const button of live.transcript.root.querySelectorAll("[data-continue]")) button.remove();
     if (html) {
       live.transcript.put(parseHtml(html).firstElementChild);
@@ -207,12 +208,19 @@ const TAKERS = {
     if (progress.total && progress.done >= progress.total) gauge.remove();
   },
 
+  // The end of the last turn comes again whenever a page attaches; only one that is seen to end is news.
   end: (live, { html, text }) => {
+    const isNews = live.transcript.root.dataset.running === "true";
     live.dropAnswer();
     live.transcript.live.querySelector(".gauge")?.remove();
     live.setRunning(false);
-    if (html) live.append(html);
-    announce(text);
-    tellPage("skales:sessions");
+    if (html) {
+      live.dropOutcomes();
+      live.append(html);
+    }
+    if (isNews) {
+      announce(text);
+      tellPage("skales:sessions");
+    }
   },
 };

@@ -340,7 +340,7 @@ async def test_ask_user_waits_for_words(open_scripted: OpenApp) -> None:
         assert asked.approval.options == ("a", "b")
         await app.approvals.decide(asked.approval.id, Decision(approved=True, instead="b"))
         await collect(app, session_id)
-    assert provider.requests[1].messages[-1].text == "b"
+    assert provider.requests[1].messages[-1].text == "The person answered: b"
 
 
 async def test_no_answer_in_time_means_no(open_scripted: OpenApp, home: DataDirectory) -> None:

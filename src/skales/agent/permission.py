@@ -10,6 +10,7 @@ from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
 from skales.core.approval import Approval, AskKind, Decision, Scope
 from skales.core.clock import Clock
+from skales.core.errors import ToolError
 from skales.core.events import ApprovalRequested, ApprovalResolved
 from skales.core.ids import ApprovalId, IdSource, SessionId
 from skales.core.ports import Question
@@ -44,12 +45,14 @@ class Permission:
         return await self._put(replace(approval, reason=reason, covers="" if prefix is None else covered), origin)
 
     async def question(self, question: Question, call: ToolCall, origin: CallOrigin) -> str:
-        """The person's answer to `ask_user`, or words that say there is none."""
+        """The person's answer to `ask_user`. Raises ToolError when there is none."""
         approval = replace(self._approval(AskKind.QUESTION, call, question.text, origin), options=question.options)
         decision = origin.decided or await self._put(approval, origin)
         if decision is None:
-            return "The user did not answer in time."
-        return decision.instead.strip() if decision.approved else "The user does not want to answer."
+            raise ToolError("The user did not answer in time")
+        if not decision.approved:
+            raise ToolError("The user does not want to answer")
+        return decision.instead.strip()
 
     def is_granted(self, spec: ToolSpec, call: ToolCall, session_id: SessionId) -> bool:
         """Whether an earlier, wider yes covers this call. Reads the disk."""

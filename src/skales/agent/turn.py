@@ -35,6 +35,7 @@ from skales.core.events import (
     TurnStarted,
 )
 from skales.core.ids import IdSource, SessionId, TurnId
+from skales.core.json import JsonObject
 from skales.core.message import Message, Role, TextPart, Usage, text_message
 from skales.core.ports import (
     CallReady,
@@ -43,6 +44,7 @@ from skales.core.ports import (
     Finished,
     FinishReason,
     ModelChooser,
+    NativeBlocks,
     ReasoningPiece,
     RetryPlanned,
     TextPiece,
@@ -98,6 +100,7 @@ class _Draft:
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
+    native: JsonObject = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     finish: FinishReason | None = None
 
@@ -201,6 +204,8 @@ class Turn:
                         self._emit(ReasoningDelta(text))
                     case CallReady(call):
                         draft.calls.append(call)
+                    case NativeBlocks(name, blocks):
+                        draft.native = {"format": name, "blocks": blocks}
                     case UsageCounted(usage):
                         draft.usage = usage
                     case RetryPlanned(reason, wait_s, attempt):
@@ -222,6 +227,7 @@ class Turn:
             provider=chosen.provider_id,
             model=chosen.model,
             incomplete=incomplete,
+            native={} if incomplete else draft.native,
             usage=draft.usage,
             duration_ms=self._since_ms(started_s),
         )

@@ -23,6 +23,7 @@ from skales.providers.provider import build_provider
 
 LOCAL_PROVIDER = "skales_local"
 
+
 class LocalProvider:
     """Answers with the model of the given id. `tasks` runs the fetch beside the stream that shows it."""
 

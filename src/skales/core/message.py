@@ -59,7 +59,8 @@ class Message:
 
     `tool_calls` only on assistant messages; `tool_call_id`, `name` and `is_error` only on tool messages.
     `incomplete` is empty for a finished answer, else why it ends early: `stopped`, `cut` or `failed`.
-    `provider` and `model` name who wrote an assistant message. `extra` holds keys of the file that we do not know.
+    `provider` and `model` name who wrote an assistant message. `native` keeps what its wire format wants back unchanged,
+    such as signed thinking: `{"format": "anthropic", "blocks": […]}`. `extra` holds keys of the file we do not know.
     """
 
     role: Role
@@ -75,6 +76,7 @@ class Message:
     incomplete: str = ""
     usage: Usage | None = None
     duration_ms: int = 0
+    native: Mapping[str, JsonValue] = field(default_factory=dict)
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property

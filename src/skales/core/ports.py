@@ -63,6 +63,14 @@ class CallReady:
 
 
 @dataclass(frozen=True, slots=True)
+class NativeBlocks:
+    """The whole answer in the blocks of its wire format, for formats that want them back unchanged."""
+
+    format: str
+    blocks: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UsageCounted:
     """Tokens of this request so far; the last one counts."""
 
@@ -85,7 +93,9 @@ class Finished:
     reason: FinishReason
 
 
-ProviderEvent = TextPiece | ReasoningPiece | CallReady | UsageCounted | RetryPlanned | Progress | Finished
+ProviderEvent = (
+    TextPiece | ReasoningPiece | CallReady | NativeBlocks | UsageCounted | RetryPlanned | Progress | Finished
+)
 
 
 class Provider(Protocol):

@@ -324,5 +324,6 @@ _FIELDS = {
     "incomplete": _Spelling("incomplete", as_text, _as_is),
     "usage": _Spelling("usage", _read_usage, _write_usage),
     "duration_ms": _Spelling("duration_ms", _read_count, _as_is),
+    "native": _Spelling("native", as_object, _as_is),
 }
 _WRITTEN_FIELDS = {key: spelled for key, spelled in _FIELDS.items() if key not in ("content", _OTHER_REASONING)}

@@ -76,41 +76,43 @@ def _follow(path: Path) -> Path:
     while waiting:
         part = waiting.pop()
         if part == "..":
-            done = done.parent
+            done = os.path.dirname(done)  # noqa: PTH120 - text is ten times faster, and every path passes here
             continue
-        target = _link_target(done / part)
+        here = os.path.join(done, part)  # noqa: PTH118 - as above
+        target = _link_target(here)
         if target is None:
-            done /= part
+            done = here
             continue
         links += 1
         if links > _MAX_LINKS:
             raise InputError(f"The links at {str(path)!r} lead in a circle", hint="Name the file itself")
         waiting.extend(reversed([step for step in target.parts if step != target.anchor]))
         done = _root(target) if target.is_absolute() else done
-    # Canonical spelling where the system has several for one place, such as short names on Windows.
-    return Path(os.path.realpath(done))
+    # Windows has several spellings for one place, such as short names.
+    return Path(os.path.realpath(done) if os.name == "nt" else done)
 
 
-def _root(path: Path) -> Path:
+def _root(path: Path) -> str:
     """POSIX lets `//` differ from `/`; our systems do not, and the blocked folders are written with one."""
-    return Path(path.anchor.replace("//", "/"))
+    return path.anchor.replace("//", "/")
 
 
-def _link_target(path: Path) -> Path | None:
+def _link_target(path: str) -> Path | None:
     """Where a link points; None for what is no link, does not exist, or may not be looked at."""
     try:
-        return Path(os.readlink(path).removeprefix("\\\\?\\"))  # noqa: PTH115 - the prefix is cut as text
+        return Path(os.readlink(path).removeprefix("\\\\?\\"))  # noqa: PTH115 - as above
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise InputError(f"The path {str(path)[:200]!r} is too long", hint="Use a shorter one") from error
+            raise InputError(f"The path {path[:200]!r} is too long", hint="Use a shorter one") from error
         return None
 
 
 def _places(folder: Path) -> tuple[Path, ...]:
-    """A folder of the policy as a real place, and as the link that leads there when it is one."""
+    """A folder of the policy as a real place, and also as the link that leads there when it is one."""
     whole = folder.absolute()
     try:
-        return tuple(dict.fromkeys((_follow(whole), _follow(whole.parent) / whole.name)))
+        kept = _follow(whole.parent) / whole.name
+        return (kept,) if _link_target(str(kept)) is None else (_follow(kept), kept)
     except InputError:
         # A broken entry in the settings must neither open nor close anything else.
         return (whole,)

@@ -30,7 +30,7 @@ def find_calls(command: Command) -> Calls:
     waiting: list[Sequence[Word]] = [command.words]
     while waiting and len(calls) < _MAX_CALLS:
         words = waiting.pop(0)
-        if words and words[0].literal:
+        if words and words[0].literal and not words[0].text.startswith("-"):
             call = make_call(tuple(words))
             calls.append(call)
             texts += shell_texts(call)
@@ -39,7 +39,7 @@ def find_calls(command: Command) -> Calls:
                 # A whole command in one word, as `git submodule foreach 'rm x'` takes it.
                 texts.append(" ".join(word.text for word in words))
         elif words:
-            faults.append("a computed program name")
+            faults.append("an odd or computed program name")
     if waiting:
         faults.append("too many programs that start programs")
     return Calls(tuple(calls), tuple(text for text in texts if text.strip()), tuple(faults))

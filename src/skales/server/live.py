@@ -184,7 +184,9 @@ class _LiveView:
         self._splitter, self._answered = BlockSplitter(), False
         found = await self._find(lambda message: message.role is Role.USER and message.text == event.text)
         html = render(build_user(*found, self._app.clock.now_ms())) if found and event.text else ""
-        return (("turn", {"id": f"m-{found[0]}" if html and found else "", "html": html}), await self._queue())
+        session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
+        began = {"id": f"m-{found[0]}" if html and found else "", "html": html, "title": session.title}
+        return (("turn", began), ("queue", {"html": render(Queue(session.queued))}))
 
     async def _grow(self, text: str) -> Sequence[_Named]:
         return [named for step in self._splitter.feed(text) for named in await self._show_block(step)]

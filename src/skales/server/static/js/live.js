@@ -6,6 +6,7 @@ import { parseHtml, tellPage } from "./dom.js";
 import { announce } from "./feedback.js";
 import { drawGauge } from "./gauge.js";
 import { fetchHtml } from "./http.js";
+import { showTitle } from "./sessions.js";
 
 // A hidden page lets go of its connection after this time; browsers allow six to one server.
 const HIDDEN_MS = 60_000;
@@ -150,7 +151,8 @@ const TAKERS = {
 
   reload: (live) => live.reload(),
 
-  turn: (live, { html }) => {
+  turn: (live, { html, title }) => {
+    showTitle(live.transcript.session, title);
     live.dropOutcomes();
     for (const button of live.transcript.root.querySelectorAll("[data-continue]")) button.remove();
     if (html) {

@@ -21,6 +21,7 @@ from skales.data.paths import DataDirectory
 from skales.server.live import Frame, Place, describe_end, describe_progress, parse_place, place_on_disk, stream_frames
 from skales.server.ui.conversation import build_transcript
 from skales.server.ui.pages import render
+from skales.server.ui.push import encode_frame
 from tests.scripted import Hang, ScriptedChooser, ScriptedProvider, Step, calls, says
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +93,16 @@ async def test_the_persons_message_comes_with_its_place(opened: Open) -> None:
     (started,) = data(frames, "turn")
     assert started["id"] == "m-0"
     assert "hello <b>you</b>" in words(started["html"])
+
+
+async def test_a_thousand_tokens_cost_less_than_60_kib_even_when_each_travels_alone(opened: Open) -> None:
+    paragraph = "Files are **read** in order and the last one wins; see `config get` for more.\n\n"
+    text = (paragraph * 3 + "1. first\n2. second\n\n```python\nprint(open('a').read())\n```\n\n") * 14
+    tokens = [text[start : start + 4] for start in range(0, len(text), 4)][:1000]
+    assert len(tokens) == 1000
+    async with opened([*[TextPiece(token) for token in tokens], Finished(FinishReason.STOP)]) as app:
+        _, frames = await turn(app, "go")
+    assert sum(len(encode_frame(frame)) for frame in frames) < 60 * 1024
 
 
 async def test_thinking_is_kept_apart_from_the_answer(opened: Open) -> None:
@@ -251,6 +262,7 @@ def test_progress_has_words_for_bytes_and_for_steps() -> None:
         "words": "5.0 MB of 98 MB",
     }
     assert describe_progress(Progress("Pages", 2, 0, "steps"))["words"] == "2"  # type: ignore[index, call-overload]
+    assert describe_progress(Progress("Starting", 0, 0, "steps"))["words"] == ""  # type: ignore[index, call-overload]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class Message:
 
     `tool_calls` only on assistant messages; `tool_call_id`, `name` and `is_error` only on tool messages.
     `incomplete` is empty for a finished answer, else why it ends early: `stopped`, `cut` or `failed`.
-    `provider` and `model` name who wrote an assistant message. `native` keeps what its wire format wants back as it was,
+    `provider` and `model` name who wrote an assistant message. `native` keeps what its format wants back as it was,
     such as signed thinking: `{"format": "anthropic", "blocks": […]}`. `extra` holds keys that we do not know.
     """
 

@@ -75,10 +75,10 @@ class ModelRunner:
             trim_log(launcher.log)
             if self._address and self.running_model() == order.model_id:
                 return self._address
-            if self._process is not None:
-                if self._address and not self._process.is_alive():
-                    self._note_crash(launcher)
-                await self._end()
+            has_crashed = self._address is not None and not self.running_model()
+            await self._end()
+            if has_crashed:
+                self._note_crash(launcher)
             self._is_closing = False
             report(Progress(f"Starting the model {order.model_id}", 0, 0, "steps"))
             return await self._start(launcher, order)
@@ -135,7 +135,6 @@ class ModelRunner:
         self._crashes.append(now_s)
         if len(self._crashes) > len(launcher.back_off_s):
             self._crashes.clear()  # asking once more tries once more
-            self._process = None
             raise ConfigurationError(
                 f"The local model crashed {len(launcher.back_off_s) + 1} times in five minutes",
                 hint=f"Try a smaller model. {_log_words(launcher)}",

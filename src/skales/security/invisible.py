@@ -19,19 +19,46 @@ _INVISIBLE = re.compile(
 # A flag of a region: black flag, at most six tags (letters and digits), cancel. Longer runs would carry text.
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
-_EMOJI = re.compile(
-    "[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff"
-    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+_Ranges = tuple[tuple[str, str], ...]
+
+_PICTURE: _Ranges = (
+    ("\u2190", "\u21ff"),
+    ("\u2300", "\u23ff"),
+    ("\u25a0", "\u27bf"),
+    ("\u2b00", "\u2bff"),
+    ("\U0001f000", "\U0001faff"),
 )
-_PICTURE = re.compile("[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]")
+# What may be shown as a picture or as text; digits only as keycaps.
+_EMOJI: _Ranges = (
+    *_PICTURE,
+    ("#", "#"),
+    ("*", "*"),
+    ("0", "9"),
+    ("\u00a9", "\u00a9"),
+    ("\u00ae", "\u00ae"),
+    ("\u203c", "\u203c"),
+    ("\u2049", "\u2049"),
+    ("\u2122", "\u2139"),
+    ("\u24c2", "\u24c2"),
+    ("\u2934", "\u2935"),
+    ("\u3030", "\u303d"),
+    ("\u3297", "\u3299"),
+)
 # Arabic, Syriac, Thaana and N'Ko with their supplements; the Indic scripts up to Sinhala; Myanmar, Khmer, Mongolian.
-_JOINING = re.compile(
-    "[\u0620-\u085f\u08a0-\u0dff\u1000-\u109f\u1780-\u18af\u1b00-\u1b7f\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U000114ff]"
+_JOINING: _Ranges = (
+    ("\u0620", "\u085f"),
+    ("\u08a0", "\u0dff"),
+    ("\u1000", "\u109f"),
+    ("\u1780", "\u18af"),
+    ("\u1b00", "\u1b7f"),
+    ("\ufb50", "\ufdff"),
+    ("\ufe70", "\ufefc"),
+    ("\U00011000", "\U000114ff"),
 )
 # Scripts without blanks between words, where a zero-width space marks the word's end.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_MONGOLIAN = re.compile("[\u1820-\u18aa]")
+_UNSPACED: _Ranges = (("\u0e00", "\u0fff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))
+_HAN: _Ranges = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff"))
+_MONGOLIAN: _Ranges = (("\u1820", "\u18aa"),)
 
 
 def strip_invisible(text: str) -> tuple[str, int]:
@@ -57,19 +84,23 @@ def _is_needed(text: str, at: int) -> bool:
     """Whether visible text would look different without the character. Only the first of a run can be needed."""
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     match text[at]:
-        case char if char == _ZWJ and _PICTURE.match(before):
-            return _PICTURE.match(after) is not None
+        case char if char == _ZWJ and (before == "\ufe0f" or _is_in(before, _PICTURE)):
+            return _is_in(after, _PICTURE)
         case char if char in (_ZWJ, _ZWNJ):
-            return _JOINING.match(before) is not None
+            return _is_in(before, _JOINING)
         case char if char == _ZWSP:
-            return _UNSPACED.match(before) is not None and _UNSPACED.match(after) is not None
+            return _is_in(before, _UNSPACED) and _is_in(after, _UNSPACED)
         case "\ufe0e" | "\ufe0f":
-            return _EMOJI.match(before) is not None and (not before.isascii() or after == "\u20e3")
+            return _is_in(before, _EMOJI) and (not before.isascii() or after == "\u20e3")
         case char if "\ufe00" <= char <= "\ufe0d":
             return unicodedata.category(before or " ") in ("Sm", "Lo")
         case char if "\u180b" <= char <= "\u180f":
-            return _MONGOLIAN.match(before) is not None
+            return _is_in(before, _MONGOLIAN)
         case char if "\U000e0100" <= char <= "\U000e01ef":
-            return _HAN.match(before) is not None
+            return _is_in(before, _HAN)
         case _:
             return False
+
+
+def _is_in(char: str, ranges: _Ranges) -> bool:
+    return any(first <= char <= last for first, last in ranges)

@@ -5,6 +5,7 @@ part has at most eleven characters, so that nobody can search for the key by it.
 """
 
 import re
+from functools import cache
 
 # What a key may follow: no letter, digit, `_` or `-`, so that `task-…` is no `sk-…`; but escapes in JSON and in
 # addresses end in a letter or digit themselves, and terminal colours end in `m`.
@@ -52,7 +53,12 @@ _NO_KEY = (
 )
 CONTINUATION = rf"(?:{_LINE_END}{_NO_KEY}[A-Za-z0-9_-]{{12,400}}+(?![=:/(]|\.[A-Za-z]{{2}})){{0,8}}"
 
-KEY_SHAPE = re.compile(_START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for kept, char in _SHAPES) + ")")
+
+@cache
+def key_shape() -> re.Pattern[str]:
+    """Finds what begins and goes on like a key; made at first use, because it takes a while to build."""
+    return re.compile(_START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for kept, char in _SHAPES) + ")")
+
 
 # Beginnings nobody writes by chance; what follows others must look random as well.
 _UNMISTAKABLE = re.compile(
@@ -63,7 +69,7 @@ _MIN_REST = 16
 
 
 def mask_key(match: re.Match[str], mask: str) -> str:
-    """What is shown for a match of KEY_SHAPE: its beginning and the mask, or all of it when it is no key after all."""
+    """What is shown for a match of `key_shape`: its beginning and the mask, or all of it when it is no key at all."""
     kept = match[match.lastindex or 0]
     rest = match[0][len(kept) :]
     if len(rest) < _MIN_REST or not (_UNMISTAKABLE.match(kept) or looks_random(rest)):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from skales.core.json import JsonValue
-from skales.security.key_shapes import KEY_SHAPE, looks_random, mask_key
+from skales.security.key_shapes import key_shape, looks_random, mask_key
 from skales.security.named_secrets import mask_named_values
 from skales.security.secret_names import Strength, find_reference, is_status, name_strength, split_name_end
 from skales.security.secret_urls import mask_urls
@@ -37,7 +37,7 @@ _NOTHING_LEFT = re.compile(r"(?:[A-Za-z]{1,20} )?[\w./:-]{0,11}\*\*\*")
 
 def redact(text: str) -> str:
     """The text with every secret in it masked."""
-    shown = KEY_SHAPE.sub(lambda match: mask_key(match, MASK), _mask_pem(text))
+    shown = key_shape().sub(lambda match: mask_key(match, MASK), _mask_pem(text))
     shown = mask_urls(shown, MASK)
     shown = _SCHEME.sub(_mask_scheme, shown)
     shown = _NETRC.sub(rf"\g<1>{MASK}", _CURL_USER.sub(rf"\g<1>{MASK}", shown))

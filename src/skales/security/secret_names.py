@@ -37,21 +37,27 @@ _OPEN_KEY = re.compile(
 )
 
 # What stands behind a secret's name when the secret does not.
-_STATUS = re.compile(
-    r"missing|denied|invalid|required|expired|wrong|incorrect|none|null|nil|true|false|unset|empty|unknown"
-    r"|undefined|redacted|hidden|masked|changed|reset|needed|optional|disabled|enabled|ok|valid|set|not|must|is|was"
-    r"|are|should|can|may|will|has|have|for|to|and|or|in|of|on|off|the|a|an|your|my|this|that|here|if|when|string"
-    r"|str|bytes|bool|boolean|int|integer|number|float|text|any|object|type|failed|failure|rejected|revoked"
-    r"|accepted|granted|forbidden|allowed|unauthorized|insufficient|absent|present|provided|found|updated|created"
-    r"|deleted|saved|stored|loaded|default|yes|no|tbd|todo|placeholder|example|basic|bearer|digest|negotiate"
-    r"|password|passwords|secret|token|key|authorization|credentials|value|name|mismatch|mismatched|unavailable"
-    r"|verified|unverified|confirmed|pending|sent|success|successful|error|ignored|supported|unsupported|protected"
-    r"|encrypted|omitted|removed|rotated|refreshed|issued|used|unused|configured|unconfigured|authenticated|oauth"
-    r"|correct|strong|weak|short|long|too|contains|only|by|as|with|at|from|via|never|always|login|code|oauth2"
-    r"|keyring|prompt|ask|auto|manual|inherit|interactive"
-    r"|[A-Za-z_]+(?:\.[A-Za-z_]+)+",  # `config.apiKey`, `self.token`
-    re.IGNORECASE,
-)
+_STATUS = frozenset(
+    {
+        "a", "absent", "accepted", "allowed", "always", "an", "and", "any", "are", "as", "ask", "at", "authenticated",
+        "authorization", "auto", "basic", "bearer", "bool", "boolean", "by", "bytes", "can", "changed", "code",
+        "configured", "confirmed", "contains", "correct", "created", "credentials", "default", "deleted", "denied",
+        "digest", "disabled", "empty", "enabled", "encrypted", "error", "example", "expired", "failed", "failure",
+        "false", "float", "for", "forbidden", "found", "from", "granted", "has", "have", "here", "hidden", "if",
+        "ignored", "in", "incorrect", "inherit", "insufficient", "int", "integer", "interactive", "invalid", "is",
+        "issued", "key", "keyring", "loaded", "login", "long", "manual", "masked", "may", "mismatch", "mismatched",
+        "missing", "must", "my", "name", "needed", "negotiate", "never", "nil", "no", "none", "not", "null", "number",
+        "oauth", "oauth2", "object", "of", "off", "ok", "omitted", "on", "only", "optional", "or", "password",
+        "passwords", "pending", "placeholder", "present", "prompt", "protected", "provided", "redacted", "refreshed",
+        "rejected", "removed", "required", "reset", "revoked", "rotated", "saved", "secret", "sent", "set", "short",
+        "should", "stored", "str", "string", "strong", "success", "successful", "supported", "tbd", "text", "that",
+        "the", "this", "to", "todo", "token", "too", "true", "type", "unauthorized", "unavailable", "unconfigured",
+        "undefined", "unknown", "unset", "unsupported", "unused", "unverified", "updated", "used", "valid", "value",
+        "verified", "via", "was", "weak", "when", "will", "with", "wrong", "yes", "your",
+    }
+)  # fmt: skip
+# `config.apiKey`, `self.token`
+_ATTRIBUTE = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
 _REFERENCE = re.compile(
     # `${NAME}`, `$NAME`, `$token`, `$env:NAME`, `{{ name }}`, `%NAME%`
     r"\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$[A-Z_][A-Z0-9_]{0,80}\b|\$\w{0,40}(?i:pass|token|key|secret|pwd)\w{0,40}"
@@ -100,4 +106,5 @@ def find_reference(text: str, at: int, *, code: bool = False) -> int:
 
 def is_status(value: str) -> bool:
     """Whether a value says something about a secret instead of being one."""
-    return _STATUS.fullmatch(value.strip(".,;:!?()")) is not None
+    bare = value.strip(".,;:!?()")
+    return bare.lower() in _STATUS or _ATTRIBUTE.fullmatch(bare) is not None

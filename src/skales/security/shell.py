@@ -85,7 +85,7 @@ def _simple_words(text: str) -> tuple[Word, ...] | None:
     if scan.faults or scan.script.functions or len(pipelines) != 1 or len(pipelines[0].stages) != 1:
         return None
     stage = pipelines[0].stages[0]
-    if not isinstance(stage, Command) or stage.assignments or stage.redirects or pipelines[0].background:
+    if not isinstance(stage, Command) or stage.assignments or stage.redirects or not pipelines[0].alone:
         return None
     return stage.words
 

@@ -113,6 +113,9 @@ class _CommandReader(WordReader):
 
     def _read_pipeline(self) -> Pipeline:
         stages: list[Stage] = []
+        start = self.at
+        self._skip_prefixes()
+        prefixed = self.at > start
         while True:
             self._skip_prefixes()
             stage = self._read_stage()
@@ -125,9 +128,10 @@ class _CommandReader(WordReader):
                 self.fault("a pipe without a command")
             self.at += 2 if self.looking_at("|&") else 1
             self.skip_lines()
-        background = self.char() == "&" and not self.looking_at("&&")
-        self.at += 2 if self.looking_at("&&") or self.looking_at("||") else 0
-        return Pipeline(tuple(stages), background)
+        joined = self.looking_at("&&") or self.looking_at("||")
+        background = self.char() == "&" and not joined
+        self.at += 2 if joined else 0
+        return Pipeline(tuple(stages), not (prefixed or joined or background), background)
 
     def _skip_prefixes(self) -> None:
         """`!` and `time` change nothing for a judge."""

@@ -69,9 +69,10 @@ Stage = Command | Group
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Stages from left to right."""
+    """Stages from left to right. `alone` is false behind `!` or `time`, before `&&` or `||`, and in the background."""
 
     stages: tuple[Stage, ...]
+    alone: bool = True
     background: bool = False
 
 

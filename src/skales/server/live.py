@@ -272,5 +272,5 @@ def describe_progress(progress: Progress) -> JsonValue:
         done, total = show_size(progress.done), show_size(progress.total)
     else:
         done, total = str(progress.done), str(progress.total)
-    words = f"{done} of {total}" if progress.total else done
+    words = f"{done} of {total}" if progress.total else done if progress.done else ""
     return {"label": progress.label, "done": progress.done, "total": progress.total, "words": words}

@@ -49,6 +49,7 @@ class Live {
   #take(name, event) {
     this.failures = 0;
     if (event.lastEventId) this.place = event.lastEventId;
+    if (ENDS_PROGRESS.has(name)) this.transcript.live.querySelector(".gauge")?.remove();
     TAKERS[name](this, JSON.parse(event.data));
     this.#showWaiting();
   }
@@ -137,6 +138,9 @@ function makeWaiting() {
   return line;
 }
 
+// What comes after a long step says that it is over.
+const ENDS_PROGRESS = new Set(["text", "tail", "think", "answer", "end"]);
+
 const TAKERS = {
   text: (live, text) => live.streaming.grow(text),
   tail: (live, tail) => live.streaming.openTail(tail),
@@ -214,7 +218,6 @@ const TAKERS = {
   end: (live, { html, text }) => {
     const isNews = live.transcript.root.dataset.running === "true";
     live.dropAnswer();
-    live.transcript.live.querySelector(".gauge")?.remove();
     live.setRunning(false);
     if (html) {
       live.dropOutcomes();

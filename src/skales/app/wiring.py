@@ -1,8 +1,9 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -102,22 +103,32 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     directory.create()
     lock = InstanceLock(directory)
     lock.acquire(exclusive=exclusive)
+    app = build_app(directory, lock, SystemClock(), RandomIds())
     try:
-        async with anyio.create_task_group() as tasks:
-            app = build_app(directory, lock, SystemClock(), RandomIds())
-            app.turns.open(tasks)
-            app.models.open(tasks)
-            await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
-            try:
-                yield app
-            finally:
-                tasks.cancel_scope.cancel()
-                with anyio.CancelScope(shield=True):
-                    await app.models.close()
-                    await app.local.stop()
-                    app.sessions.close()
+        await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
+        with _plain_errors():
+            async with anyio.create_task_group() as tasks:
+                app.turns.open(tasks)
+                app.models.open(tasks)
+                try:
+                    yield app
+                finally:
+                    tasks.cancel_scope.cancel()
     finally:
-        lock.release()
+        with anyio.CancelScope(shield=True):
+            await app.close()
+
+
+@contextmanager
+def _plain_errors() -> Generator[None, None, None]:
+    """An error of the block itself, without the group that a task group wraps around it."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        raise error from error.__cause__
 
 
 def build_app(
@@ -141,41 +152,19 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope=scope,
-            paths=rules.paths,
-            network=rules.network,
-            data=directory,
-            sessions=sessions,
-            memories=memories,
-            tasks=tasks,
-            clock=clock,
-            ids=ids,
+            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
-
-    def check_arguments(tool: str, arguments: JsonObject) -> JsonObject:
-        spec = toolbox.find(tool)
-        return toolbox.check_arguments(spec, arguments) if spec else arguments
-
-    desk = ApprovalDesk(ApprovalStore(directory, quarantine), clock, check_arguments)
-    gate = Gate(
-        GateParts(
-            toolbox=toolbox,
-            policy=policy,
-            permission=Permission(
-                PermissionParts(
-                    desk=desk,
-                    grants=grants,
-                    clock=clock,
-                    ids=ids,
-                    timeout_s=lambda: settings.load().approval_timeout_s,
-                )
-            ),
-            audit=AuditLog(directory, clock, redact_value),
-            started=started,
-            clock=clock,
+    desk = ApprovalDesk(ApprovalStore(directory, quarantine), clock, partial(_check_arguments, toolbox))
+    permission = Permission(
+        PermissionParts(
+            desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
         )
+    )
+    audit = AuditLog(directory, clock, redact_value)
+    gate = Gate(
+        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(settings, local)
@@ -186,19 +175,16 @@ def build_app(
         custom_prompt=lambda: settings.load().system_prompt,
         clock=clock,
     )
-    turns = Turns(
-        TurnParts(
-            directory=directory,
-            sessions=sessions,
-            chooser=chooser or models,
-            context=context,
-            gate=gate,
-            toolbox=toolbox,
-            started=started,
-            clock=clock,
-            ids=ids,
-        ),
-        desk,
+    parts = TurnParts(
+        directory=directory,
+        sessions=sessions,
+        chooser=chooser or models,
+        context=context,
+        gate=gate,
+        toolbox=toolbox,
+        started=started,
+        clock=clock,
+        ids=ids,
     )
     return App(
         directory=directory,
@@ -215,7 +201,7 @@ def build_app(
         toolbox=toolbox,
         gate=gate,
         approvals=desk,
-        turns=turns,
+        turns=Turns(parts, desk),
         models=models,
         local=local,
         lock=lock,
@@ -223,6 +209,12 @@ def build_app(
         page_token=ids.token(43),
         local_token=ids.token(43),
     )
+
+
+def _check_arguments(toolbox: Toolbox, tool: str, arguments: JsonObject) -> JsonObject:
+    """The arguments of a tool named by an approval; one that is gone by now is left to the gate."""
+    spec = toolbox.find(tool)
+    return toolbox.check_arguments(spec, arguments) if spec else arguments
 
 
 def build_policy(settings: Settings, directory: DataDirectory) -> Policy:

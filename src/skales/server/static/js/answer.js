@@ -14,6 +14,7 @@ export class StreamingAnswer {
     this.article.append(heading, this.prose);
     this.text = null;
     this.tail = null;
+    this.breaks = "";
     this.thoughts = null;
   }
 
@@ -21,13 +22,18 @@ export class StreamingAnswer {
     this.#dropTail();
     this.tail = kind === "code" ? codeTail(note) : plainTail(kind, note);
     this.text = document.createTextNode("");
+    this.breaks = "";
     (this.tail.querySelector("code, .text") ?? this.tail).append(this.text);
     this.prose.append(this.tail);
   }
 
+  // A line break at the end would open an empty line that closes again when the block is finished.
   grow(text) {
     if (!this.text) this.openTail({ kind: "text", note: "" });
-    this.text.appendData(text);
+    const whole = this.breaks + text;
+    const shown = whole.replace(/\n+$/, "");
+    this.breaks = whole.slice(shown.length);
+    this.text.appendData(shown);
   }
 
   finishBlock(html) {

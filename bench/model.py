@@ -1,0 +1,111 @@
+"""A scripted OpenAI-compatible model that answers at once: what lies between two lines of its log is the asker's time.
+
+    python -m bench.model PORT
+
+The last user message is the script: `TOKENS:500` makes the answer that long (default 200), `TOOLS:3` asks for three
+calls of `read_file` first, one after another. `GET /log` gives the record of each request since the last time.
+Written on bare sockets, so that it takes as little of the shared cores as possible.
+"""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator
+from time import monotonic_ns
+from typing import Any
+
+_WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog")
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n%s\r\n\r\n"
+_STREAM = _HEAD % (b"text/event-stream", b"transfer-encoding: chunked")
+_LOG: list[dict[str, Any]] = []
+_PARAGRAPH_WORDS = 60
+
+
+async def answer_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer requests until the client leaves."""
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            arrival_ns = monotonic_ns()
+            length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            raw = await reader.readexactly(int(length.group(1)) if length else 0)
+            if head.startswith(b"POST"):
+                await _answer(writer, raw, arrival_ns)
+            else:
+                _answer_json(writer, _take_log() if head.startswith(b"GET /log") else {"data": [{"id": "bench"}]})
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+
+
+async def _answer(writer: asyncio.StreamWriter, raw: bytes, arrival_ns: int) -> None:
+    body = json.loads(raw)
+    record = {
+        "arrival_ns": arrival_ns,
+        "bytes": len(raw),
+        "tools": len(body.get("tools", ())),
+        "tool_bytes": len(json.dumps(body.get("tools", []), ensure_ascii=False, separators=(",", ":")).encode()),
+    }
+    writer.write(_STREAM)
+    for event in _events(body["messages"]):
+        data = b"data: " + event + b"\n\n"
+        writer.write(b"%x\r\n%s\r\n" % (len(data), data))  # one write for each event, as real servers do
+        if writer.transport.get_write_buffer_size():
+            await writer.drain()
+    writer.write(b"0\r\n\r\n")
+    _LOG.append({**record, "last_ns": monotonic_ns()})
+
+
+def _events(messages: list[dict[str, Any]]) -> Iterator[bytes]:
+    asked = max(index for index, message in enumerate(messages) if message["role"] == "user")
+    script = str(messages[asked]["content"])
+    done = sum(1 for message in messages[asked:] if message["role"] == "tool")
+    if done < _number(script, "TOOLS", 0):
+        yield _call(done)
+        yield _chunk({}, "tool_calls")
+    else:
+        yield _chunk({"role": "assistant", "content": ""})
+        for number in range(1, _number(script, "TOKENS", 200) + 1):
+            end = ".\n\n" if number % _PARAGRAPH_WORDS == 0 else " "
+            yield _chunk({"content": _WORDS[number % len(_WORDS)] + end})
+        yield _chunk({}, "stop")
+    yield b"[DONE]"
+
+
+def _call(number: int) -> bytes:
+    # Each call differs, so that guards against going in circles stay quiet.
+    arguments = json.dumps({"path": "notes.txt", "start": number + 1})
+    function = {"name": "read_file", "arguments": arguments}
+    call = {"index": 0, "id": f"call_{monotonic_ns()}", "type": "function", "function": function}
+    return _chunk({"tool_calls": [call]})
+
+
+def _chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode()
+
+
+def _number(script: str, name: str, default: int) -> int:
+    found = re.search(rf"\b{name}:(\d+)", script)
+    return int(found.group(1)) if found else default
+
+
+def _take_log() -> list[dict[str, Any]]:
+    taken = list(_LOG)
+    _LOG.clear()
+    return taken
+
+
+def _answer_json(writer: asyncio.StreamWriter, value: object) -> None:
+    body = json.dumps(value).encode()
+    writer.write(_HEAD % (b"application/json", b"content-length: %d" % len(body)) + body)
+
+
+async def _serve(port: int) -> None:
+    server = await asyncio.start_server(answer_connection, "127.0.0.1", port, limit=1 << 26)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(int(sys.argv[1])))

@@ -4,7 +4,7 @@ Spec: orchestrator.md, "Effective decision"; security.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue
@@ -13,6 +13,7 @@ from skales.security.decision import dangerous_in_mode, decide
 from skales.security.network import NetworkPolicy, decide_url
 from skales.security.paths import PathPolicy, decide_path, resolve_path
 from skales.security.shell import judge_command
+from skales.security.shell_paths import named_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,23 @@ class Policy:
             case "uri":
                 return decide_url(text, self.network)
             case "shell-command":
-                return dangerous_in_mode(judge_command(text).verdict, self.mode)
+                return self._judge_command(text)
             case _:
                 return Verdict(Outcome.ALLOW)
+
+
+    def _judge_command(self, command: str) -> Verdict:
+        """The command guard, and the blocked folders for each file the command names."""
+        # Commands may reach beyond the allowed folders, which their own approval is for; blocked ones stay closed.
+        closed = replace(self.paths, unrestricted=True)
+        named = [self._judge_named(text, closed) for text in named_paths(command)]
+        return strictest(dangerous_in_mode(judge_command(command).verdict, self.mode), *named)
+
+    def _judge_named(self, text: str, closed: PathPolicy) -> Verdict:
+        try:
+            return decide_path(resolve_path(text, closed), closed)
+        except SkalesError:
+            return Verdict(Outcome.ALLOW)  # no usable path; the program will say so
 
 
 def _texts(value: JsonValue) -> list[str]:

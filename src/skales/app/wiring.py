@@ -78,6 +78,13 @@ class App:
         """Milliseconds since the process opened the app."""
         return int((self.clock.monotonic_s() - self.started_s) * 1000)
 
+    async def close(self) -> None:
+        """Give everything back, once no turn runs any more."""
+        await self.models.close()
+        await self.local.stop()
+        self.sessions.close()
+        self.lock.release()
+
     async def run_tool(
         self,
         name: str,

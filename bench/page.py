@@ -3,6 +3,7 @@
 import json
 import re
 from asyncio import IncompleteReadError
+from collections.abc import Mapping
 from typing import Self
 from urllib.parse import urlencode
 
@@ -18,8 +19,9 @@ _TURN_END = b"event: end\n"
 class PageChat:
     """One open page. `ask` sends a message and waits until the stream says that the turn has ended."""
 
-    def __init__(self, control: Connection, stream: Connection, session_id: str) -> None:
-        self._control = control
+    def __init__(self, program: Program, headers: Mapping[str, str], stream: Connection, session_id: str) -> None:
+        self._program = program
+        self._headers = headers
         self._stream = stream
         self._session_id = session_id
 
@@ -40,18 +42,21 @@ class PageChat:
             except IncompleteReadError:  # an answer came between: the stream says `reload` and ends
                 shown = (await control.get(f"/ui{address}/transcript")).body
             else:
-                return cls(control, stream, address.rpartition("/")[2])
+                control.close()
+                return cls(program, headers, stream, address.rpartition("/")[2])
 
     async def ask(self, text: str) -> None:
         """One turn."""
         form = urlencode({"text": text, "session_id": self._session_id})
-        answer = await self._control.post("/ui/chat/send", form.encode(), _FORM)
+        # The server has closed a connection that was silent for five seconds; a browser then takes a new one, too.
+        control = await Connection.open(self._program.url, self._headers)
+        answer = await control.post("/ui/chat/send", form.encode(), _FORM)
         assert answer.status == 200, answer
+        control.close()
         await self._stream.read_until(_TURN_END)
 
     def close(self) -> None:
         """Leave the page."""
-        self._control.close()
         self._stream.close()
 
 

@@ -290,7 +290,7 @@ async def test_forty_steps_are_the_limit(open_scripted: OpenApp) -> None:
         names = ("list_directory", "find_files", "get_file_info")
         return list(calls((names[number % 3], {"path": f"./{number}"})))
 
-    async with open_scripted(step) as app:  # type: ignore[arg-type]
+    async with open_scripted(step) as app:
         _, events = await run_turn(app, "loop")
     assert end_of(events).end is TurnEnd.LIMIT
     assert "40" in end_of(events).error
@@ -352,6 +352,46 @@ async def test_no_answer_in_time_means_no(open_scripted: OpenApp, home: DataDire
         asked = await wait_for(app, session_id, ApprovalRequested, started.after)
         assert isinstance(asked, ApprovalRequested)
         assert asked.approval.expires_ms - asked.approval.created_ms == 5000
+
+
+@pytest.mark.parametrize("command", ["cat {}", "head -c 10 < {}", "cp {} here.txt", "sh -c 'cat {}'"])
+async def test_the_shell_does_not_reach_the_own_settings(
+    open_scripted: OpenApp, home: DataDirectory, command: str
+) -> None:
+    provider = ScriptedProvider([calls(("execute_command", {"command": command.format(home.settings)})), says("no")])
+    async with open_scripted(provider=provider) as app:
+        app.settings.set_value("safetyMode", "unrestricted")
+        await run_turn(app, "go")
+    assert "BLOCKED" in provider.requests[1].messages[-1].text
+
+
+@pytest.mark.parametrize("mode", ["safe", "advanced"])
+async def test_a_dangerous_command_is_blocked_without_asking(open_scripted: OpenApp, mode: str) -> None:
+    provider = ScriptedProvider([calls(("execute_command", {"command": "rm -rf / --no-preserve-root"})), says("no")])
+    async with open_scripted(provider=provider) as app:
+        app.settings.set_value("safetyMode", mode)
+        _, events = await run_turn(app, "go")
+    assert not [event for event in events if isinstance(event, ApprovalRequested)]
+    assert "BLOCKED" in provider.requests[1].messages[-1].text
+
+
+async def test_an_always_for_a_command_covers_that_command_alone(open_scripted: OpenApp) -> None:
+    steps = (
+        calls(("execute_command", {"command": "echo one"})),
+        calls(("execute_command", {"command": "echo two"})),
+        calls(("execute_command", {"command": "echo three && touch pwned"})),
+    )
+    async with open_scripted(*steps) as app:
+        session_id = app.sessions.create().id
+        ticket = await app.turns.start(session_id, "go")
+        first = await wait_for(app, session_id, ApprovalRequested, ticket.after)
+        assert isinstance(first, ApprovalRequested)
+        assert "echo" in first.approval.covers
+        await app.approvals.decide(first.approval.id, Decision(approved=True, scope=Scope.ALWAYS))
+        with anyio.fail_after(5):
+            while (asked := await app.approvals.pending()) == [] or asked[0].id == first.approval.id:
+                await anyio.lowlevel.checkpoint()
+        assert asked[0].args["command"] == "echo three && touch pwned"
 
 
 async def test_an_unknown_session_is_an_error_and_nothing_starts(open_scripted: OpenApp) -> None:

@@ -8,37 +8,20 @@ from markupsafe import Markup
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from skales.server import views
+from skales.server.ui import setting_views, tool_views
 from skales.server.ui.pages import environment, render
-from skales.server.views import (
-    AnswerEntry,
-    ApprovalCard,
-    Argument,
+from skales.server.ui.setting_views import (
     BrokenFileLine,
-    ChatPage,
     Choice,
     ConnectionReport,
-    Control,
-    ErrorPage,
-    Example,
     KeyField,
-    ModelFacts,
-    Moment,
-    NoticeLine,
-    Picture,
     ProviderCard,
     ProviderList,
-    Queue,
     Saved,
-    Screen,
-    SessionGroup,
-    SessionList,
-    SessionRow,
     SettingsPage,
-    Shell,
-    StarterFacts,
-    StepEntry,
-    StepState,
-    Stretch,
+)
+from skales.server.ui.tool_views import (
+    Control,
     ToolDetail,
     ToolField,
     ToolGroup,
@@ -46,6 +29,28 @@ from skales.server.views import (
     ToolResultView,
     ToolRow,
     ToolsPage,
+)
+from skales.server.views import (
+    AnswerEntry,
+    ApprovalCard,
+    Argument,
+    ChatPage,
+    ErrorPage,
+    Example,
+    ModelFacts,
+    Moment,
+    NoticeLine,
+    Picture,
+    Queue,
+    Screen,
+    SessionGroup,
+    SessionList,
+    SessionRow,
+    Shell,
+    StarterFacts,
+    StepEntry,
+    StepState,
+    Stretch,
     Transcript,
     Trouble,
     TurnOutcome,
@@ -154,7 +159,10 @@ SAMPLES: list[View] = [
 
 
 def test_every_view_has_a_sample() -> None:
-    classes = {cls for _, cls in inspect.getmembers(views, inspect.isclass) if hasattr(cls, "template")}
+    modules = (views, tool_views, setting_views)
+    classes = {
+        cls for module in modules for _, cls in inspect.getmembers(module, inspect.isclass) if hasattr(cls, "template")
+    }
     assert {type(sample) for sample in SAMPLES} == classes
 
 

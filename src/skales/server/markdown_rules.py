@@ -1,11 +1,42 @@
 """How markdown becomes HTML: our answer wherever the text could reach outside itself, or the page has parts of its own.
 
-Loaded with the first answer that is shown. What comes out still passes the sanitiser of `markdown`.
+What comes out still passes `sanitize`.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import Any
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+from skales.server.highlight import highlight_code
+from skales.server.sanitize import INLINE_PICTURE, is_link, words_of_html
+
+Tokens = Sequence[Token]
+
+# Markup without attributes that models use inside prose and tables.
+_PLAIN_TAG = re.compile(r"</?(?:kbd|mark|sub|sup)>|<br ?/?>", re.IGNORECASE)
+# Answers sit below the page's h1 and the h2 of each message.
+_FIRST_RANK = 3
+_ADDRESS_LIKE = re.compile(r"\b(javascript|vbscript|data):", re.IGNORECASE)
+
+
+def render_unclean(text: str) -> str:
+    """The markup of a text, not sanitised yet."""
+    parser = _parser()
+    env: dict[str, Any] = {}
+    tokens = parser.parse(text, env)
+    levels = sorted({token.tag for token in tokens if token.type == "heading_open"})
+    env |= {"links": [], "ranks": {level: f"h{min(_FIRST_RANK + at, 6)}" for at, level in enumerate(levels)}}
+    return str(parser.renderer.render(tokens, parser.options, env))
+
 
 @cache
 def _parser() -> MarkdownIt:
@@ -22,11 +53,6 @@ class _LenientParser(MarkdownIt):
 
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - the library's name
         return True
-
-
-def words_of_html(html: str) -> str:
-    """What a reader would see of raw HTML: its text without tags, without the content of scripts and styles."""
-    return nh3.clean(html, tags=set(), clean_content_tags=_SILENT_TAGS).strip()
 
 
 def _html_inline(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, _env: EnvType) -> str:
@@ -50,7 +76,7 @@ def _heading_close(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: 
 
 def _link_open(_renderer: RendererHTML, tokens: Tokens, idx: int, _options: OptionsDict, env: EnvType) -> str:
     address = str(tokens[idx].attrGet("href") or "")
-    allowed = _is_link(address)
+    allowed = is_link(address)
     env["links"].append(allowed)
     return _open_link(address) if allowed else ""
 
@@ -63,9 +89,9 @@ def _image(renderer: RendererHTML, tokens: Tokens, idx: int, options: OptionsDic
     token = tokens[idx]
     alt = renderer.renderInlineAsText(token.children or [], options, env)
     address = str(token.attrGet("src") or "")
-    if _INLINE_PICTURE.fullmatch(address):
+    if INLINE_PICTURE.fullmatch(address):
         return f'<img src="{address}" alt="{escape(alt)}">'
-    if not _is_link(address) or any(env["links"]):
+    if not is_link(address) or any(env["links"]):
         return escape(alt)
     host = urlsplit(address).hostname or ""
     shown = f'{escape(alt) or "Picture"} <span class="host">{escape(host)}</span>'

@@ -8,8 +8,8 @@ import pytest
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import Safety, ToolExample, ToolSpec
+from skales.server.ui.tool_views import Control
 from skales.server.ui.toolform import build_fields, read_arguments, write_command
-from skales.server.views import Control
 
 
 def spec(properties: Mapping[str, Any], required: tuple[str, ...] = (), example: JsonObject | None = None) -> ToolSpec:

@@ -27,6 +27,7 @@ from skales.providers.complaints import find_error
 from skales.providers.faults import cut_fault, no_stream_fault, stream_fault
 from skales.providers.formats.calls import CUT_CALL, CallMaker
 from skales.providers.formats.chunks import find_stray_error, parse_body, parse_event
+from skales.providers.formats.openai_calls import is_whole_object
 from skales.providers.formats.surrogates import HalfJoiner, join_halves
 from skales.providers.formats.wire import AnswerContext
 from skales.providers.sse import ServerEvent
@@ -205,11 +206,9 @@ class AnthropicReader:
         block = self._blocks[index]
         raw = block.arguments_text()
         arguments, problem = parse_arguments(raw)
-        is_last = index == list(self._blocks)[-1]
-        if is_last and problem and self._reason in (FinishReason.LENGTH, FinishReason.FILTERED):
-            problem = CUT_CALL
-        elif is_last and self._reason is FinishReason.LENGTH and not raw:
-            problem = CUT_CALL
+        may_be_cut = self._reason in (FinishReason.LENGTH, FinishReason.FILTERED) and index == list(self._blocks)[-1]
+        if may_be_cut and not is_whole_object(raw):
+            arguments, problem = {}, CUT_CALL
         return self._maker.make(
             as_text(block.start.get("id")), as_text(block.start.get("name")), arguments, problem, raw
         )

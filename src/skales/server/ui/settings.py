@@ -19,7 +19,7 @@ from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_starter, label_of
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_moment
-from skales.server.views import (
+from skales.server.ui.setting_views import (
     BrokenFileLine,
     Choice,
     ConnectionReport,
@@ -27,10 +27,9 @@ from skales.server.views import (
     ProviderCard,
     ProviderList,
     Saved,
-    Screen,
     SettingsPage,
-    Trouble,
 )
+from skales.server.views import Screen, Trouble
 
 router = APIRouter(dependencies=[PageSession])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.core.tool import ToolSpec
-from skales.server.views import Control, ToolField
+from skales.server.ui.tool_views import Control, ToolField
 
 # Texts of this kind run over several lines.
 _LONG_TEXTS = ("content", "text", "body", "new_text", "old_text", "patch", "markdown", "message", "html")

@@ -16,8 +16,9 @@ from skales.server.access import AppDep, PageSession
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_duration
+from skales.server.ui.tool_views import ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage
 from skales.server.ui.toolform import build_fields, read_arguments, required_names, write_command
-from skales.server.views import Screen, ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage, Trouble
+from skales.server.views import Screen, Trouble
 
 router = APIRouter(dependencies=[PageSession])
 

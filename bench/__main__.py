@@ -33,14 +33,14 @@ class Effort:
 
     starts: int
     turns: int
-    together: int
+    crowds: Mapping[int, int]  # turns for each number of chats at once
     settle_s: float
     calls: int
     sizes: Sequence[int]
 
 
-_FULL = Effort(9, 40, 320, 30, 1000, (100, 1_000, 10_000, 100_000))
-_QUICK = Effort(3, 12, 96, 3, 300, (100, 1_000))
+_FULL = Effort(5, 40, {16: 320, 64: 320}, 30, 1000, (100, 1_000, 10_000, 100_000))
+_QUICK = Effort(2, 12, {16: 32}, 3, 300, (100, 1_000))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,14 +92,14 @@ def _turn_rows(stage: Stage, effort: Effort) -> Iterator[Row]:
         pair = Pair(stage, skales, proxy)
         yield from asyncio.run(measure_overhead(pair, effort.turns))
         yield asyncio.run(measure_tool_step(pair, max(effort.turns // 8, 2)))
-        yield from asyncio.run(measure_chunk_cpu(pair, 3))
+        yield from asyncio.run(measure_chunk_cpu(pair, max(effort.turns // 12, 2)))
 
 
 def _crowd_rows(stage: Stage, effort: Effort) -> Iterator[Row]:
     with run_skales(stage.new_home("crowd")) as skales, run_proxy(stage) as proxy:
         pair = Pair(stage, skales, proxy)
-        yield from asyncio.run(measure_concurrent(pair, 16, effort.together, targets=True))
-        yield from asyncio.run(measure_concurrent(pair, 64, effort.together, targets=False))
+        for chats, turns in effort.crowds.items():
+            yield from asyncio.run(measure_concurrent(pair, chats, turns))
 
 
 def _store_rows(stage: Stage, effort: Effort) -> Iterator[Row]:

@@ -15,6 +15,8 @@ from time import monotonic, monotonic_ns, sleep
 
 TOKEN = "bench-token"
 _ROOT = Path(__file__).parent.parent
+# What would steer the program, or make it compile itself anew at each start.
+_DROPPED = ("SKALES", "COV", "PYTHONDONTWRITEBYTECODE")
 _START_WAIT_S = 300.0
 _POLL_S = 0.002
 
@@ -108,14 +110,19 @@ def _module(name: str) -> list[str]:
 
 
 def _environment(home: Path | None) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SKALES", "COV"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
     return {**kept, "NO_COLOR": "1", **({"SKALES_DATA_DIR": str(home)} if home else {})}
 
 
 @contextmanager
 def _running(command: Sequence[str], home: Path | None = None) -> Generator[subprocess.Popen[bytes], None, None]:
     program = subprocess.Popen(
-        command, cwd=_ROOT, env=_environment(home), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        command,
+        cwd=_ROOT,
+        env=_environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield program

@@ -17,6 +17,7 @@ from bench.table import Row, Target
 
 _PROXY = "FastAPI proxy"
 _STEPS = 12  # a turn may call one tool fifteen times
+_TARGETED_CHATS = 16
 _LONG, _SHORT = 4000, 200
 
 
@@ -126,7 +127,7 @@ async def measure_chunk_cpu(pair: Pair, repeats: int) -> list[Row]:
     ]
 
 
-async def measure_concurrent(pair: Pair, chats: int, turns: int, targets: bool) -> list[Row]:
+async def measure_concurrent(pair: Pair, chats: int, turns: int) -> list[Row]:
     """Turns per second of many chats at once: by API, on open pages, and on pages opened for each new chat."""
     by_api = await _rate(chats, turns, lambda _: ask_once(pair.skales, "hello"))
     pages = [await PageChat.open(pair.skales) for _ in range(chats)]
@@ -137,7 +138,7 @@ async def measure_concurrent(pair: Pair, chats: int, turns: int, targets: bool) 
     bare = await _rate(chats, turns, lambda _: ask_once(pair.proxy, "hello"))
 
     def row(name: str, rate: float, bound: float) -> Row:
-        target = Target(bound, at_least=True) if targets else None
+        target = Target(bound, at_least=True) if chats == _TARGETED_CHATS else None
         return Row(
             name=f"{chats} chats {name}", unit="/s", samples=[rate], baseline=_PROXY, beside=[bare], target=target
         )

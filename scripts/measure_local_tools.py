@@ -2,8 +2,8 @@
 
     python scripts/measure_local_tools.py [--group dev|held_out] [--model ID] [--data FOLDER]
 
-Fetches the starter model when it is missing. The figure for `held_out` belongs into localmodels/catalog.toml; never tune
-the protocol to that group.
+Fetches the starter model when it is missing. The figure for `held_out` belongs into localmodels/catalog.toml; never
+tune the protocol to that group.
 """
 
 import argparse
@@ -18,6 +18,9 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from tests.live.starter import build_inner, offered_tools
+from tests.live.tool_measure import Outcome, ask, load_plain, load_requests, measure
+
 from skales.core.clock import SystemClock
 from skales.core.message import Role, text_message
 from skales.core.ports import ChatRequest, Provider, TextPiece, UsageCounted
@@ -26,8 +29,6 @@ from skales.data.quarantine import Quarantine
 from skales.localmodels.manager import LocalModels
 from skales.providers.clients import SharedClients
 from skales.providers.constrained import ConstrainedProvider
-from tests.live.starter import build_inner, offered_tools
-from tests.live.tool_measure import Outcome, ask, load_plain, load_requests, measure
 
 _SPEED_QUESTION = "Explain in a few sentences how bread is made."
 

@@ -57,11 +57,26 @@ async def test_the_saved_number_follows_what_is_on_disk() -> None:
     assert feed.saved_number == 3
 
 
-async def test_a_new_turn_forgets_what_pages_read_from_disk() -> None:
+async def test_a_new_turn_forgets_what_pages_read_from_disk_but_not_how_the_last_one_ended() -> None:
     feed = Feed()
     for event in (STARTED, TextDelta("a"), AnswerSaved("a"), ENDED, STARTED):
         feed.publish(event)
-    assert [numbered.number for numbered in await take(feed, 0, 1)] == [5]
+    assert [numbered.number for numbered in await take(feed, 0, 2)] == [4, 5]
+
+
+async def test_a_surface_with_a_number_from_before_waits_without_spinning() -> None:
+    feed = Feed(floor=40)
+    with anyio.move_on_after(0.05) as waited:
+        await take(feed, 0, 1)
+    assert waited.cancelled_caught
+
+
+async def test_closing_ends_every_stream_after_what_was_published() -> None:
+    feed = Feed()
+    feed.publish(STARTED)
+    feed.close()
+    with anyio.fail_after(5):
+        assert [numbered.number async for numbered in feed.events(0)] == [1]
 
 
 async def test_numbers_go_on_above_the_floor() -> None:

@@ -9,6 +9,7 @@ from skales.core.ports import (
     CallReady,
     Finished,
     FinishReason,
+    NativeBlocks,
     ProviderEvent,
     ReasoningPiece,
     RetryPlanned,
@@ -25,6 +26,7 @@ class Outcome:
     calls: list[ToolCall] = field(default_factory=list)
     usage: Usage | None = None
     finish: FinishReason | None = None
+    native: list[NativeBlocks] = field(default_factory=list)
     retries: list[RetryPlanned] = field(default_factory=list)
     error: ProviderError | None = None
     pieces: int = 0
@@ -38,6 +40,8 @@ class Outcome:
                 self.reasoning += text
             case CallReady(call):
                 self.calls.append(call)
+            case NativeBlocks():
+                self.native.append(event)
             case UsageCounted(usage):
                 self.usage = usage
             case RetryPlanned():

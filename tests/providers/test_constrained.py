@@ -218,6 +218,21 @@ async def test_a_request_for_json_is_passed_on_without_tools() -> None:
     assert (asked.last.answer_schema, asked.last.tools) == (schema, ())
 
 
+@pytest.mark.anyio
+async def test_an_answer_that_goes_round_in_circles_is_ended() -> None:
+    asked = Asked([*says("The lady said: " + "the lady of the lake, " * 200)[:-1], STOP])
+    events = await asked.ask(user("Tell me about France"))
+    assert len(text_of(events)) < 200
+    assert events[-1] == Finished(FinishReason.LENGTH)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("text", ["=" * 500, "| 0 | 0 | 0 |\n" * 100, "ha" * 10, "no, " * 3])
+async def test_lines_tables_and_laughter_are_no_circles(text: str) -> None:
+    asked = Asked(says(text))
+    assert text_of(await asked.ask(user("Tell me about France"))) == text
+
+
 # --- results ---
 
 

@@ -95,6 +95,13 @@ def lacks(html: str) -> Sequence[str]:
     return [text for text in EXPECTED["html_lacks"] if text in html.lower()]
 
 
+@pytest.mark.parametrize(
+    "html", ["<img src='x'>", "<b onclick='x'>b</b>", "<a href='javascript:x'>a</a>", "<style></style>"]
+)
+def test_the_detector_sees_what_acts(html: str) -> None:
+    assert acts(html)
+
+
 def test_the_case_holds() -> None:
     html = render_markdown(ANSWER)
     assert not lacks(html)

@@ -8,15 +8,7 @@ from collections.abc import AsyncGenerator
 
 import anyio
 
-from skales.core.events import (
-    AnswerSaved,
-    MessageQueued,
-    NumberedEvent,
-    ToolFinished,
-    TurnEnded,
-    TurnEvent,
-    TurnStarted,
-)
+from skales.core.events import AnswerSaved, NumberedEvent, ToolFinished, TurnEvent, TurnStarted
 
 # Events kept for late surfaces; a long answer has a few thousand deltas.
 _KEPT = 20_000
@@ -29,6 +21,7 @@ class Feed:
         self._events: deque[NumberedEvent] = deque(maxlen=_KEPT)
         self._wake = anyio.Event()
         self._listeners = 0
+        self._is_closed = False
         self.last_number = floor
         self.saved_number = floor
 
@@ -43,22 +36,31 @@ class Feed:
         if isinstance(event, TurnStarted):
             self._forget_saved()
         self._events.append(NumberedEvent(self.last_number, event))
-        if isinstance(event, (TurnStarted, AnswerSaved, ToolFinished, MessageQueued, TurnEnded)):
+        # Why a turn ended and what waits in the queue come again to every page; no message on disk tells them.
+        if isinstance(event, (TurnStarted, AnswerSaved, ToolFinished)):
             self.saved_number = self.last_number
         if self._listeners:
             self._wake.set()
             self._wake = anyio.Event()
 
+    def close(self) -> None:
+        """End every stream: the program stops."""
+        self._is_closed = True
+        self._wake.set()
+
     async def events(self, after: int) -> AsyncGenerator[NumberedEvent, None]:
-        """Every kept event with a number above `after`, then each new one; ends only when closed."""
+        """Every kept event with a number above `after`, then each new one, until `close`."""
         self._listeners += 1
         try:
             while True:
                 wake = self._wake
-                for numbered in self._above(after):
+                fresh = self._above(after)
+                for numbered in fresh:
                     after = numbered.number
                     yield numbered
-                if after >= self.last_number:
+                if self._is_closed:
+                    return
+                if not fresh:
                     await wake.wait()
         finally:
             self._listeners -= 1

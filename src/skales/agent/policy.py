@@ -49,7 +49,6 @@ class Policy:
             case _:
                 return Verdict(Outcome.ALLOW)
 
-
     def _judge_command(self, command: str) -> Verdict:
         """The command guard, and the blocked folders for each file the command names."""
         # Commands may reach beyond the allowed folders, which their own approval is for; blocked ones stay closed.

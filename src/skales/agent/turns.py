@@ -87,6 +87,11 @@ class Turns:
                 self._launch(lane, _queued_order(session_id, surface, session.queued))
         return ticket
 
+    def end_streams(self) -> None:
+        """Let every surface go, because the program stops. Turns run on until the app closes."""
+        for lane in self._lanes.values():
+            lane.feed.close()
+
     def stop(self, session_id: SessionId) -> bool:
         """Stop the running turn at once and keep what it wrote; False when none runs."""
         lane = self._lanes.get(session_id)

@@ -17,7 +17,7 @@ class ModelSettings:
     context_tokens: int = 0
     temperature: float = 0.7
     top_p: float = 0.95
-    repeat_penalty: float = 1.1
+    repeat_penalty: float = 1.0  # more keeps tool calls from copying what the user said
     threads: int = 0
     gpu_layers: int = -1
     chat_template: str = ""
@@ -29,11 +29,9 @@ def load_settings(path: Path, quarantine: Quarantine, model_id: str, starter: St
         own = as_object(read_object(path, quarantine).get(model_id))
     except (NotFoundError, BrokenDocumentError):
         own = {}
-    is_starter = model_id == starter.id
-    default = ModelSettings(
-        temperature=starter.temperature if is_starter else 0.7,
-        repeat_penalty=starter.repeat_penalty if is_starter else 1.1,
-    )
+    default = ModelSettings()
+    if model_id == starter.id:
+        default = ModelSettings(temperature=starter.temperature, repeat_penalty=starter.repeat_penalty)
     return ModelSettings(
         context_tokens=int(_number(own, "ctx", 256, 1 << 20, default.context_tokens)),
         temperature=_number(own, "temperature", 0, 2, default.temperature),

@@ -29,8 +29,9 @@ class BaseUrl:
     query: str = field(default="", repr=False)
 
     def join(self, path: str) -> str:
-        """The address of a path below the base; a query of the base stays at the end."""
-        return f"{self.root}{path}{self.query}"
+        """The address of a path below the base, which may have a query; that of the base stays at the end."""
+        query = self.query.replace("?", "&", 1) if "?" in path else self.query
+        return f"{self.root}{path}{query}"
 
 
 def parse_base_url(text: str, label: str) -> BaseUrl:

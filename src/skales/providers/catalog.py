@@ -46,8 +46,9 @@ class ProviderEntry(BaseModel):
     `base_url` may be empty (the user names it) or hold a `{placeholder}` that the user replaces. `output_limit` is
     the field that caps the answer. `asks_usage` sends `stream_options`. `reasoning_back`, `short_call_ids` and
     `bridges_results` switch on functions of `quirks`. `answer_schema` says whether a JSON Schema is understood or
-    only "some JSON object". `inactivity_timeout_s` 0 leaves it to where the endpoint runs. The hints complete an
-    error message.
+    only "some JSON object". `output_tokens` is how much a model can write, for formats that want a limit in every
+    request; `summarizes_thinking` names models that think unasked and tell of it only when asked to.
+    `inactivity_timeout_s` 0 leaves it to where the endpoint runs. The hints complete an error message.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
@@ -60,6 +61,8 @@ class ProviderEntry(BaseModel):
     models: tuple[str, ...] = ()
     download_only_models: tuple[str, ...] = ()
     context_tokens: Mapping[str, int] = Field(default_factory=dict)
+    output_tokens: Mapping[str, int] = Field(default_factory=dict)
+    summarizes_thinking: tuple[str, ...] = ()
     badges: frozenset[Badge] = frozenset()
     max_request_tokens: int = 0
     inactivity_timeout_s: float = 0

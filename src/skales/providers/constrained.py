@@ -25,6 +25,7 @@ from skales.core.ports import (
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.weak.answer import Call, ChoiceReader, Reply, Unreadable
 from skales.providers.weak.choice import build_choice_schema, build_example
+from skales.providers.weak.loops import is_looping
 from skales.providers.weak.mentions import find_mentions
 from skales.providers.weak.prompt import Conversation, Shown, build_chat, build_choice, read_conversation
 from skales.providers.weak.quote import quote_results
@@ -95,9 +96,22 @@ class ConstrainedProvider:
             if choice.is_answered:
                 return
             spent = choice.usage
-        async with aclosing(self._inner.stream(self._chat_request(conversation, request))) as answer:
+        async with aclosing(self._chat(self._chat_request(conversation, request))) as answer:
             async for event in answer:
                 yield UsageCounted(spent.plus(event.usage)) if isinstance(event, UsageCounted) else event
+
+    async def _chat(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
+        """The inner answer, ended where it begins to go round in circles."""
+        said = ""
+        async with aclosing(self._inner.stream(request)) as events:
+            async for event in events:
+                yield event
+                if isinstance(event, Finished):
+                    return
+                said += event.text if isinstance(event, TextPiece) else ""
+                if is_looping(said):
+                    break
+        yield Finished(FinishReason.LENGTH)
 
     def _offer(self, conversation: Conversation, request: ChatRequest) -> tuple[ToolSpec, ...]:
         text = conversation.question.text

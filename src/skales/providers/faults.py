@@ -48,11 +48,18 @@ _ALL_FAULTS = _CLIENT_FAULTS | {401, 402, 429, 500, 502, 503, 529}
 
 # Looked at from the top; the first that applies decides. Spellings as vendors write them, in lower case.
 _RULES = (
+    # Google says "you exceeded your current quota" also of the requests per minute.
+    _Rule(
+        ProviderFault.RATE_LIMITED,
+        words=r"resource_exhausted.*exceeded your current quota|quota exceeded for (?:metric|quota metric)",
+        statuses=frozenset({0, 429}),
+    ),
     _Rule(
         ProviderFault.NO_CREDIT,
         frozenset({402}),
         r"insufficient[_ ](?:quota|balance|credit|funds)|credit[_ ]balance|out of credits|no credits|arrearage"
-        r"|exceeded your current quota|billing_hard_limit|billing[_ ]not[_ ]active|spending limit|余额不足|欠费",
+        r"|exceeded your current quota|credits are depleted|billing_hard_limit"
+        r"|billing[_ ]not[_ ]active|spending limit|余额不足|欠费",
         _ALL_FAULTS,
     ),
     _Rule(
@@ -76,7 +83,8 @@ _RULES = (
     ),
     _Rule(
         ProviderFault.UNKNOWN_MODEL,
-        words=r"model_?not_?found|model.{0,120}(?:does not exist|not exist|not found|is not available)"
+        words=r"model_?not_?found|not_found_error.{0,10} model:"
+        r"|model.{0,120}(?:does not exist|not exist|not found|is not available)"
         r"|model \S{1,100} is not supported"
         r"|model_decommissioned|has been decommissioned|not a valid model|invalid model|unknown model|no such model"
         r"|no model.{0,20}loaded|try pulling it|no endpoints found for",

@@ -16,7 +16,7 @@ import anyio
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import ProviderError
 from skales.core.ids import IdSource, RandomIds
-from skales.core.json import JsonObject, as_object, parse_json
+from skales.core.json import JsonObject, JsonValue, as_object, parse_json
 from skales.core.ports import ChatRequest, ProviderEvent
 from skales.providers.address import BaseUrl
 from skales.providers.complaints import find_error
@@ -30,6 +30,8 @@ from skales.providers.faults import (
     stream_fault,
     unconfigured,
 )
+from skales.providers.formats.anthropic import AnthropicFormat
+from skales.providers.formats.google import GoogleFormat
 from skales.providers.formats.openai import OpenAIFormat
 from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedModel, WireFormat
 from skales.providers.pieces import gather_pieces
@@ -47,6 +49,8 @@ _GRACE_S = 5.0
 _DRAIN_S = 0.2
 _MAX_ERROR_BYTES = 64 * 1024
 _MAX_LIST_BYTES = 8 * 1024 * 1024
+# A list that never ends must not be asked for forever.
+_MAX_PAGES = 20
 
 
 class ClientSource(Protocol):
@@ -126,7 +130,7 @@ class HttpProvider:
         while True:
             body = self._format.build_body(self._endpoint.entry, request, self._conceded)
             with translated_errors(target.peer, target.timeout_s):
-                async with self._post(target, body) as response:
+                async with self._post(target, request.model, body) as response:
                     if response.is_success:
                         async with aclosing(self._read(target, request, response)) as pieces:
                             async for piece in pieces:
@@ -138,11 +142,11 @@ class HttpProvider:
                 raise self._status_fault(target.peer, response, refusal)
             self._conceded |= {wish}
 
-    def _post(self, target: _Target, body: JsonObject) -> "AbstractAsyncContextManager[httpx2.Response]":
+    def _post(self, target: _Target, model: str, body: JsonObject) -> "AbstractAsyncContextManager[httpx2.Response]":
         client = self._open_client(is_loopback=target.address.is_loopback)
         return client.stream(
             "POST",
-            target.address.join(self._format.chat_path),
+            target.address.join(self._format.chat_path(model)),
             # Half characters in a history from elsewhere must not cost the request.
             content=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
             headers={
@@ -189,10 +193,23 @@ class HttpProvider:
     # --- models ---
 
     async def _fetch_models(self) -> Sequence[ListedModel]:
+        """The whole list; endpoints that give it in pages are asked for each."""
+        found: dict[str, ListedModel] = {}
+        path = self._format.models_path
+        for _ in range(_MAX_PAGES):
+            answer = await self._fetch_page(path)
+            for model in self._format.read_models(answer):
+                found.setdefault(model.id, model)
+            path = self._format.next_page(answer)
+            if not path:
+                break
+        return list(found.values())
+
+    async def _fetch_page(self, path: str) -> JsonValue:
         target = self._target()
         timeout_s = min(_LIST_TIMEOUT_S, target.timeout_s)
         client = self._open_client(is_loopback=target.address.is_loopback)
-        url = target.address.join(self._format.models_path)
+        url = target.address.join(path)
         with translated_errors(target.peer, timeout_s):
             async with client.stream(
                 "GET", url, headers=target.headers, timeout=(CONNECT_TIMEOUT_S, timeout_s, timeout_s, None)
@@ -206,7 +223,7 @@ class HttpProvider:
             raise no_stream_fault(target.peer, text) from error
         if complaint := find_error(as_object(answer)):
             raise stream_fault(target.peer, complaint, self._around.clock.now_ms())
-        return self._format.read_models(answer)
+        return answer
 
 
 class OpenAIProvider(HttpProvider):
@@ -218,10 +235,30 @@ class OpenAIProvider(HttpProvider):
         super().__init__(endpoint, client_factory, OpenAIFormat(), surroundings)
 
 
+class AnthropicProvider(HttpProvider):
+    """An endpoint that speaks the format of Anthropic's Messages API."""
+
+    def __init__(
+        self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
+    ) -> None:
+        super().__init__(endpoint, client_factory, AnthropicFormat(), surroundings)
+
+
+class GoogleProvider(HttpProvider):
+    """An endpoint that speaks the format of Google's generateContent."""
+
+    def __init__(
+        self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
+    ) -> None:
+        super().__init__(endpoint, client_factory, GoogleFormat(), surroundings)
+
+
 Adapter = Callable[[Endpoint, ClientSource, Surroundings | None], HttpProvider]
 
 # Wire format of a catalogue entry → who speaks it.
-ADAPTERS: Mapping[str, Adapter] = MappingProxyType({"openai": OpenAIProvider})
+ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
+    {"openai": OpenAIProvider, "anthropic": AnthropicProvider, "google": GoogleProvider}
+)
 
 
 def build_provider(

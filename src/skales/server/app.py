@@ -1,11 +1,8 @@
 """The web application: guards, error answers, and every router. Nothing is decided here."""
 
-from pathlib import Path
-
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.staticfiles import StaticFiles
 
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
@@ -21,8 +18,6 @@ from skales.server.errors import (
 )
 from skales.server.guards import LocalGuard
 from skales.server.ui import chat, settings, tools
-
-_STATIC = Path(__file__).parent / "static"
 
 
 def create_server(app: App) -> FastAPI:
@@ -44,5 +39,4 @@ def create_server(app: App) -> FastAPI:
     server.include_router(local.router)
     for screen in (chat, tools, settings):
         server.include_router(screen.router)
-    server.mount("/static", StaticFiles(directory=_STATIC))
     return server

@@ -1,5 +1,6 @@
 """Binds the loopback port and serves until told to stop. Spec: http-api.md, "Server"."""
 
+import asyncio
 import errno
 import signal
 import socket
@@ -57,7 +58,7 @@ async def serve(app: App, listening: Sequence[socket.socket], on_ready: Callable
         timeout_graceful_shutdown=_STOP_WAIT_S,
     )
     server = _Server(config)
-    with _stopped_by_signals(server):
+    with _stopped_by_signals(server, app):
         on_ready(address)
         await server.serve(sockets=list(listening))
 
@@ -72,10 +73,13 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Generator[None, None, None]:
+def _stopped_by_signals(server: uvicorn.Server, app: App) -> Generator[None, None, None]:
     """SIGINT and SIGTERM end the serving; a second one ends it without waiting for open requests."""
+    loop = asyncio.get_running_loop()
 
     def stop(number: int, frame: FrameType | None) -> None:
+        # Streams would stay open for good; their pages attach again to the next server.
+        loop.call_soon_threadsafe(app.turns.end_streams)
         server.handle_exit(number, frame)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}

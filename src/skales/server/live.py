@@ -83,12 +83,8 @@ def parse_place(text: str) -> Place | None:
 
 
 def place_on_disk(app: App, session_id: SessionId) -> Place:
-    """Up to where the session's file tells everything.
-
-    Why a turn ended stands in no file, so the end of the last turn comes again to each page that attaches.
-    """
-    saved = app.turns.saved_number(session_id)
-    return Place(app.turns.epoch, saved if app.turns.running(session_id) else max(saved - 1, 0))
+    """Up to where the session's file tells everything; why the last turn ended comes after it."""
+    return Place(app.turns.epoch, app.turns.saved_number(session_id))
 
 
 async def stream_frames(app: App, session_id: SessionId, after: Place | None) -> AsyncGenerator[Frame, None]:

@@ -231,9 +231,11 @@ class AnthropicReader:
 
     def _final_reason(self, *, has_calls: bool) -> FinishReason:
         """The reason, made consistent with what came."""
-        if self._reason in (FinishReason.LENGTH, FinishReason.FILTERED):
-            return self._reason
-        return FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP
+        match self._reason:
+            case FinishReason.LENGTH | FinishReason.FILTERED:
+                return self._reason
+            case _:
+                return FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP
 
     def _usage(self) -> Usage:
         """Anthropic counts what it read from and wrote to its cache beside the input; for us it is part of it."""

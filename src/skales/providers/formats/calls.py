@@ -1,4 +1,4 @@
-"""Leads the calls of an answer back to our tools: names as we know them, ids that no other call of the conversation has."""
+"""Leads the calls of an answer back to our tools: names as we know them, ids that no other call has."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Reads what an event, or a body that is no event stream, holds as JSON objects, whatever an endpoint did to the framing."""
+"""Reads the JSON objects of an event, or of a body that is no event stream, whatever happened to the framing."""
 
 import logging
 from collections.abc import Sequence

@@ -10,12 +10,18 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-
+from dataclasses import dataclass, field, replace
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
+from skales.providers.formats.schema_merge import (
+    find_reference,
+    flatten_variants,
+    keywords_of_others,
+    list_types,
+    merge_all_of,
+    merge_schemas,
+)
 from skales.providers.formats.schemas import add_words
-from skales.providers.formats.schema_merge import find_reference, list_types, merge_all_of, merge_schemas
 from skales.providers.lenient_json import read_object, read_strict
 from skales.providers.toolnames import to_wire_name
 
@@ -23,6 +29,8 @@ TurnBack = Callable[[JsonValue], JsonValue]
 
 # A schema that refers to itself would never end; what lies deeper is asked for as JSON text.
 _MAX_REFERENCES = 5
+# References that lead to references multiply; a tool of a stranger must not cost more than this.
+_MAX_EXPANSIONS = 200
 _LEGAL_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 # What RE2, which checks patterns there, has no notion of.
 _FOREIGN_PATTERN = re.compile(r"\(\?[=!<]|\\[1-9]")
@@ -50,52 +58,39 @@ class WireSchema:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where references lead, and which ones led here."""
+    """Where references lead, which ones led here, and all that were followed so far."""
 
     root: JsonObject
     references: tuple[str, ...] = ()
+    followed: list[str] = field(default_factory=list)
 
 
 def translate_parameters(parameters: JsonObject) -> WireSchema:
     """The parameters of a tool; an empty schema when it takes none, since Google wants none then."""
     scope = _Scope(parameters)
-    node = _flatten(merge_all_of(parameters, parameters), scope)
+    node = flatten_variants(parameters)
     if not as_object(node.get("properties")):
         return WireSchema({})
     return _translate_object(node, scope)
 
 
-def _flatten(node: JsonObject, scope: _Scope) -> JsonObject:
-    """Variants of the whole argument object as one object with the properties of all, since no union may stand there."""
-    variants = [as_object(part) for key in ("anyOf", "oneOf") for part in as_list(node.get(key))]
-    if not variants:
-        return node
-    resolved = [merge_all_of(_resolve(variant, scope)[0], scope.root) for variant in variants]
-    required = [set(map(str, as_list(variant.get("required")))) for variant in resolved]
-    properties: dict[str, JsonValue] = dict(as_object(node.get("properties")))
-    for variant in resolved:
-        for name, part in as_object(variant.get("properties")).items():
-            properties.setdefault(name, part)
-    always = [*map(str, as_list(node.get("required"))), *sorted(set.intersection(*required))]
-    rest = {key: value for key, value in node.items() if key not in ("anyOf", "oneOf")}
-    return {**rest, "properties": properties, "required": always}
-
-
 def _resolve(node: JsonObject, scope: _Scope) -> tuple[JsonObject, _Scope | None]:
     """The node behind a reference with what stands beside it, and the scope inside; no scope for an endless one."""
     while reference := as_text(node.get("$ref")):
-        if reference in scope.references or len(scope.references) >= _MAX_REFERENCES:
+        is_deep = len(scope.references) >= _MAX_REFERENCES or len(scope.followed) >= _MAX_EXPANSIONS
+        if is_deep or reference in scope.references:
             return node, None
+        scope.followed.append(reference)
         scope = replace(scope, references=(*scope.references, reference))
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        node = {**find_reference(reference, scope.root), **beside}
+        node = merge_schemas(find_reference(reference, scope.root), beside)
     return node, scope
 
 
 def _translate(value: JsonValue, outer: _Scope) -> WireSchema:
     node, scope = _resolve(as_object(value), outer)
     if scope is None:
-        return _translate_text_object(node)
+        return _translate_endless(node)
     node = merge_all_of(node, scope.root)
     variants = [as_object(part) for key in ("anyOf", "oneOf") for part in as_list(node.get(key))]
     if variants:
@@ -165,6 +160,12 @@ def _translate_text_object(node: JsonObject) -> WireSchema:
     told = f" Its values fit {json.dumps(values, ensure_ascii=False)}." if values else ""
     words = " ".join(filter(None, [as_text(node.get("description")), _AS_TEXT + told]))
     return WireSchema({"type": "string", "description": words}, _read_text_object)
+
+
+def _translate_endless(node: JsonObject) -> WireSchema:
+    """What a reference names that leads to itself: text, which may hold an object or an array."""
+    words = " ".join(filter(None, [as_text(node.get("description")), "Objects and arrays are written as JSON text."]))
+    return WireSchema({"type": "string", "description": words}, _opened)
 
 
 def _translate_array(node: JsonObject, scope: _Scope) -> WireSchema:
@@ -242,7 +243,7 @@ def _translate_values(node: JsonObject, values: Sequence[JsonValue]) -> WireSche
             return texts[value]
         if value is None or value in values:
             return value
-        raise ValueError(f"must be one of {', '.join(texts)}, not {value!r}")
+        raise ValueError(f"must be one of {', '.join(reversed(texts))}, not {value!r}")
 
     return WireSchema(_described(schema, node), turn_back)
 
@@ -250,7 +251,7 @@ def _translate_values(node: JsonObject, values: Sequence[JsonValue]) -> WireSche
 def _translate_union(node: JsonObject, variants: Sequence[JsonObject], scope: _Scope) -> WireSchema:
     """Nothing may stand beside a union, so that what does goes into each of its variants."""
     beside = {key: value for key, value in node.items() if key not in ("anyOf", "oneOf") and value is not None}
-    full = [merge_schemas(beside, _resolve(variant, scope)[0] if "$ref" not in variant else variant) for variant in variants]
+    full = [merge_schemas(beside, variant) for variant in variants]
     kinds = [list_types(_resolve(variant, scope)[0]) for variant in full]
     rest = [(variant, kind) for variant, kind in zip(full, kinds, strict=True) if kind != ["null"]]
     wires = [(_translate(variant, scope), kind) for variant, kind in rest]
@@ -286,8 +287,9 @@ def _translate_anything(node: JsonObject) -> WireSchema:
 
 def _described(schema: JsonObject, node: JsonObject) -> JsonObject:
     """The schema with the node's description, and in words what it does not carry."""
-    rest = {key: value for key, value in node.items() if key not in _HANDLED and key not in schema}
     kind = as_text(schema.get("type"))
+    foreign = keywords_of_others(kind)
+    rest = {key: value for key, value in node.items() if key not in _HANDLED | foreign and key not in schema}
     wanted = as_text(node.get("format"))
     described = dict(schema)
     if wanted in _FORMATS.get(kind, ()) and "enum" not in schema:

@@ -21,8 +21,11 @@ _WINDOW_NAMES = ("context_length", "max_model_len", "context_window", "max_conte
 class OpenAIFormat:
     """See WireFormat."""
 
-    chat_path: str = "/chat/completions"
     models_path: str = "/models"
+
+    def chat_path(self, model: str) -> str:  # noqa: ARG002 - the body names the model
+        """The same for every model."""
+        return "/chat/completions"
 
     def headers(self, key: str) -> Mapping[str, str]:
         """A bearer token, or nothing."""
@@ -50,6 +53,10 @@ class OpenAIFormat:
             if model.id:
                 found.setdefault(model.id, model)
         return list(found.values())
+
+    def next_page(self, answer: JsonValue) -> str:  # noqa: ARG002 - the format knows no pages
+        """Never another one."""
+        return ""
 
 
 def _read_model(row: JsonValue) -> ListedModel:

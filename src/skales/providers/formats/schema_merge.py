@@ -5,14 +5,21 @@ from collections.abc import Mapping
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 
-_MAX_DEPTH = 16
+_MAX_DEPTH = 5
 _IMPLIED = {
     "object": ("properties", "additionalProperties", "required", "patternProperties", "propertyNames"),
     "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems"),
     "string": ("minLength", "maxLength", "pattern"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-_KINDS: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+_KINDS: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+}
 
 
 def find_reference(reference: str, root: JsonObject) -> JsonObject:
@@ -22,10 +29,9 @@ def find_reference(reference: str, root: JsonObject) -> JsonObject:
         return {}
     for step in reference[1:].split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, list) and re.fullmatch(r"\d{1,4}", name) and int(name) < len(node):
-            node = node[int(name)]
-        else:
-            node = as_object(node).get(name)
+        items = as_list(node)
+        is_index = re.fullmatch(r"\d{1,4}", name) is not None and int(name) < len(items)
+        node = items[int(name)] if is_index else as_object(node).get(name)
     return as_object(node)
 
 
@@ -42,15 +48,46 @@ def list_types(node: JsonObject) -> list[str]:
     return [kind for kind, keywords in _IMPLIED.items() if any(keyword in node for keyword in keywords)][:1]
 
 
+def keywords_of_others(kind: str) -> frozenset[str]:
+    """Keywords that say nothing about values of this type."""
+    own = _IMPLIED.get("number" if kind == "integer" else kind, ())
+    return frozenset(keyword for keywords in _IMPLIED.values() for keyword in keywords if keyword not in own)
+
+
+def flatten_variants(schema: JsonObject) -> JsonObject:
+    """The arguments of a tool as one object: where variants may not stand, the properties of all of them.
+
+    Required is what every variant requires; the gate checks the rest against the original.
+    """
+    node = merge_all_of(_follow(schema, schema), schema)
+    variants = [as_object(part) for key in ("anyOf", "oneOf") for part in as_list(node.get(key))]
+    if not variants:
+        return node
+    resolved = [merge_all_of(_follow(variant, schema), schema) for variant in variants]
+    required = [set(map(str, as_list(variant.get("required")))) for variant in resolved]
+    properties: dict[str, JsonValue] = dict(as_object(node.get("properties")))
+    for variant in resolved:
+        for name, part in as_object(variant.get("properties")).items():
+            properties.setdefault(name, part)
+    always = [*map(str, as_list(node.get("required"))), *sorted(set.intersection(*required))]
+    rest = {key: value for key, value in node.items() if key not in ("anyOf", "oneOf", "additionalProperties")}
+    return {**rest, "properties": properties, "required": list(dict.fromkeys(always))}
+
+
+def _follow(node: JsonObject, root: JsonObject) -> JsonObject:
+    """The schema with what its reference names, one step."""
+    reference = as_text(node.get("$ref"))
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return merge_schemas(find_reference(reference, root), beside) if reference else node
+
+
 def merge_all_of(node: JsonObject, root: JsonObject, depth: int = 0) -> JsonObject:
     """The schema with the parts of `allOf` in itself."""
     if "allOf" not in node:
         return node
     merged: JsonObject = {key: value for key, value in node.items() if key != "allOf"}
     for part in as_list(node["allOf"]):
-        inner = as_object(part)
-        if reference := as_text(inner.get("$ref")):
-            inner = {**find_reference(reference, root), **{key: inner[key] for key in inner if key != "$ref"}}
+        inner = _follow(as_object(part), root)
         if depth < _MAX_DEPTH:
             merged = merge_schemas(merged, merge_all_of(inner, root, depth + 1))
     return merged

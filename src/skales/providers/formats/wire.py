@@ -66,13 +66,12 @@ class WireFormat(Protocol):
     """The shape of requests and answers of one family of endpoints."""
 
     @property
-    def chat_path(self) -> str:
-        """Where requests go, below the base URL."""
-        ...
-
-    @property
     def models_path(self) -> str:
         """Where the model list is, below the base URL."""
+        ...
+
+    def chat_path(self, model: str) -> str:
+        """Where requests to a model go, below the base URL."""
         ...
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -93,4 +92,8 @@ class WireFormat(Protocol):
 
     def read_models(self, answer: JsonValue) -> list[ListedModel]:
         """The models in the answer of `models_path`, in its order, each once."""
+        ...
+
+    def next_page(self, answer: JsonValue) -> str:
+        """Where the list goes on after this answer, below the base URL; empty at its end."""
         ...

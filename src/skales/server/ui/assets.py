@@ -13,8 +13,6 @@ from types import MappingProxyType
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from skales.server.errors import HttpError
-
 _FOLDER = Path(__file__).parent.parent / "static"
 _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -52,7 +50,7 @@ def serve_asset(request: Request, version: str, path: str) -> Response:
     assets = _load()
     asset = assets.files.get(path)
     if asset is None:
-        raise HttpError(404, "Not found")
+        return Response("Not found", status_code=404, media_type="text/plain")
     kept = version == assets.version
     headers = {"cache-control": _FOR_GOOD if kept else _ASK_AGAIN, "etag": f'"{assets.version}"'}
     if request.headers.get("if-none-match") == headers["etag"]:

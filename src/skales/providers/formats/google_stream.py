@@ -1,0 +1,215 @@
+"""Reads an answer in the format of Google's generateContent, streamed or whole.
+
+A thought signature belongs to the part it came on, also when that part is empty, so the parts are kept as they came and
+handed out once, with the finished answer. Spec: https://ai.google.dev/gemini-api/docs/thought-signatures
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from skales.core.errors import ProviderError, ProviderFault
+from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
+from skales.core.message import Usage
+from skales.core.ports import (
+    CallReady,
+    Finished,
+    FinishReason,
+    NativeBlocks,
+    ProviderEvent,
+    ReasoningPiece,
+    TextPiece,
+    UsageCounted,
+)
+from skales.core.tool import ToolCall, ToolSpec
+from skales.providers.complaints import find_error
+from skales.providers.faults import cut_fault, no_stream_fault, stream_fault
+from skales.providers.formats.calls import CallMaker
+from skales.providers.formats.chunks import find_stray_error, parse_body, parse_event
+from skales.providers.formats.google_schema import translate_parameters
+from skales.providers.formats.surrogates import HalfJoiner, join_halves
+from skales.providers.formats.wire import AnswerContext
+from skales.providers.sse import ServerEvent
+from skales.providers.toolnames import to_wire_name
+
+FORMAT = "google"
+
+# A normal end, or one of these; words that Google adds later count as a normal end when something was said.
+_REASONS = {
+    "STOP": FinishReason.STOP,
+    "MAX_TOKENS": FinishReason.LENGTH,
+    "CONTINUATION": FinishReason.LENGTH,
+    **dict.fromkeys(("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT"), FinishReason.FILTERED),
+    **dict.fromkeys(("SPII", "ESCALATION", "MODEL_ARMOR", "IMAGE_SAFETY"), FinishReason.FILTERED),
+    **dict.fromkeys(("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"), FinishReason.FILTERED),
+}
+# The model broke off; asking again usually helps.
+_BROKEN = frozenset(
+    {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE"}
+)
+_LEGAL_START = re.compile(r"[A-Za-z_]")
+
+
+def spell_name(name: str) -> str:
+    """A tool's name as it goes out: as for others, but never with a digit or a dash in front."""
+    return to_wire_name(name if _LEGAL_START.match(name) else f"_.{name}")
+
+
+class GoogleReader:
+    """State of one answer; see AnswerReader."""
+
+    def __init__(self, context: AnswerContext) -> None:
+        self._context = context
+        self._maker = CallMaker(context, spell_name)
+        self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in reversed(context.request.tools)}
+        self._parts: list[dict[str, JsonValue]] = []
+        self._text = HalfJoiner()
+        self._thinking = HalfJoiner()
+        self._word = ""
+        self._said = ""
+        self._reason: FinishReason | None = None
+        self._usage: Usage | None = None
+        self._has_chunks = False
+        self._is_ending = False
+        self.is_done = False
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether a finish reason came."""
+        return self._reason is not None
+
+    def feed(self, event: ServerEvent) -> Iterator[ProviderEvent]:
+        """What one event of the stream adds."""
+        chunks = parse_event(event.data, self._context.peer, is_last=self._is_ending)
+        if event.name == "error" and not any(map(find_error, chunks)):
+            raise self._failure(chunks[0] if chunks else event.data)
+        for chunk in chunks:
+            yield from self._read_chunk(chunk)
+
+    def flush(self) -> Iterator[ProviderEvent]:
+        """Half a character that nothing followed."""
+        if thought := self._thinking.finish():
+            yield ReasoningPiece(thought)
+        if text := self._text.finish():
+            yield TextPiece(text)
+
+    def finish(self, tail: Sequence[ServerEvent], stray: str) -> Iterator[ProviderEvent]:
+        """What the end of the body adds; tool calls come only here, so that none of a broken answer is run."""
+        self._is_ending = True
+        for event in tail:
+            yield from self.feed(event)
+        if not self._has_chunks:
+            for answer in parse_body(stray, self._context.peer):
+                if not find_error(answer) and not {"candidates", "promptFeedback", "usageMetadata"} & answer.keys():
+                    raise no_stream_fault(self._context.peer, stray)
+                yield from self._read_chunk(answer)
+        elif stray and not self.has_reason and (error := find_stray_error(stray)):
+            raise self._failure(error)
+        yield from self.flush()
+        if self._reason is None:
+            raise cut_fault(self._context.peer)
+        yield from self._conclude(self._reason)
+
+    # --- chunks ---
+
+    def _read_chunk(self, chunk: JsonObject) -> Iterator[ProviderEvent]:
+        self._has_chunks = True
+        candidates = as_list(chunk.get("candidates"))
+        candidate = as_object(candidates[0]) if candidates else {}
+        for part in as_list(as_object(candidate.get("content")).get("parts")):
+            yield from self._read_part(as_object(part))
+        # Text beside an error was still said; the error is what counts.
+        if error := find_error(chunk):
+            raise self._failure(error)
+        if usage := as_object(chunk.get("usageMetadata")):
+            self._count(usage)
+        self._read_reason(as_text(candidate.get("finishReason")), as_text(candidate.get("finishMessage")))
+        if as_text(as_object(chunk.get("promptFeedback")).get("blockReason")) and not candidates:
+            self._reason = FinishReason.FILTERED
+
+    def _read_part(self, part: JsonObject) -> Iterator[ProviderEvent]:
+        self._keep(part)
+        text = as_text(part.get("text"))
+        if part.get("thought") is True:
+            if thought := self._thinking.feed(text):
+                yield ReasoningPiece(thought)
+        elif whole := self._text.feed(text):
+            yield TextPiece(whole)
+
+    def _keep(self, part: JsonObject) -> None:
+        """Pieces of text join their neighbour; what carries a signature stays a part of its own."""
+        if set(part) - {"text", "thought"} or not self._parts or not _is_piece_of(part, self._parts[-1]):
+            self._parts.append(dict(part))
+        else:
+            self._parts[-1]["text"] = as_text(self._parts[-1].get("text")) + as_text(part.get("text"))
+
+    def _read_reason(self, word: str, said: str) -> None:
+        if word and word != "FINISH_REASON_UNSPECIFIED":
+            self._word, self._said = word, said
+            self._reason = _REASONS.get(word, FinishReason.STOP)
+
+    def _count(self, usage: JsonObject) -> None:
+        """Thinking is counted beside the answer there; for us it is part of it, as it is part of the bill."""
+        sent = as_int(usage.get("promptTokenCount")) + as_int(usage.get("toolUsePromptTokenCount"))
+        written = as_int(usage.get("candidatesTokenCount")) + as_int(usage.get("thoughtsTokenCount"))
+        self._usage = Usage(sent, written, as_int(usage.get("cachedContentTokenCount")))
+
+    # --- the end ---
+
+    def _conclude(self, reason: FinishReason) -> Iterator[ProviderEvent]:
+        calls = [self._finish_call(part) for part in self._parts if "functionCall" in part]
+        if self._word in _BROKEN or (self._word not in ("", *_REASONS) and not calls and not self._has_text()):
+            raise self._broken()
+        yield from (CallReady(call) for call in calls)
+        if reason is FinishReason.STOP:
+            yield from self._hand_out()
+        if self._usage is not None:
+            yield UsageCounted(self._usage)
+        yield Finished(FinishReason.TOOL_CALLS if calls and reason is FinishReason.STOP else reason)
+
+    def _has_text(self) -> bool:
+        return any(as_text(part.get("text")) and not part.get("thought") for part in self._parts)
+
+    def _finish_call(self, part: JsonObject) -> ToolCall:
+        given = as_object(part.get("functionCall"))
+        wire_name = as_text(given.get("name"))
+        wire_arguments = as_object(given.get("args"))
+        arguments, problem = wire_arguments, ""
+        if tool := self._tools.get(self._maker.name(wire_name)):
+            try:
+                arguments = as_object(translate_parameters(tool.parameters).turn_back(wire_arguments))
+            except ValueError as error:
+                problem = f"The arguments cannot be used: {error}. Send the call again with arguments that fit."
+        raw = json.dumps(arguments, ensure_ascii=False)
+        return self._maker.make(as_text(given.get("id")), wire_name, arguments, problem, raw)
+
+    def _hand_out(self) -> Iterator[ProviderEvent]:
+        """The parts as they go back. Thoughts without a signature need not, and empty text without one may not."""
+        kept = [part for part in map(_join_part, self._parts) if _is_wanted(part)]
+        if any(set(part) - {"text"} for part in kept):
+            yield NativeBlocks(FORMAT, tuple(kept))
+
+    def _broken(self) -> ProviderError:
+        peer = self._context.peer
+        said = f": {peer.conceal(self._said)}".rstrip(". ") if self._said else ""
+        return ProviderError(
+            f"{peer.label} at {peer.address} broke its answer off ({self._word}){said}",
+            fault=ProviderFault.BAD_ANSWER,
+            hint="Ask again, or choose another model or provider",
+            retryable=True,
+        )
+
+    def _failure(self, error: JsonValue) -> ProviderError:
+        return stream_fault(self._context.peer, error, self._context.now_ms())
+
+
+def _is_piece_of(part: JsonObject, before: JsonObject) -> bool:
+    return not set(before) - {"text", "thought"} and bool(part.get("thought")) == bool(before.get("thought"))
+
+
+def _join_part(part: JsonObject) -> JsonObject:
+    return {**part, "text": join_halves(as_text(part["text"]))} if "text" in part else part
+
+
+def _is_wanted(part: JsonObject) -> bool:
+    return bool(set(part) - {"text", "thought"}) or (bool(as_text(part.get("text"))) and not part.get("thought"))

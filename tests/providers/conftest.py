@@ -10,7 +10,7 @@ from skales.core.ports import ChatRequest
 from skales.providers.catalog import ProviderEntry, find_entry
 from skales.providers.clients import SharedClients
 from skales.providers.endpoint import Endpoint
-from skales.providers.provider import OpenAIProvider, Surroundings
+from skales.providers.provider import HttpProvider, Surroundings, build_provider
 from skales.providers.retry import RetryPolicy
 from tests.conftest import CountingIds, FixedClock
 from tests.servers.raw_sse import RawServer
@@ -48,14 +48,14 @@ def pauses() -> Pauses:
     return Pauses()
 
 
-MakeProvider = Callable[..., OpenAIProvider]
+MakeProvider = Callable[..., HttpProvider]
 
 
 @pytest.fixture
 def make_provider(
     server: RawServer, clients: SharedClients, pauses: Pauses, clock: FixedClock, ids: CountingIds
 ) -> MakeProvider:
-    def make(provider_id: str = "custom", *, base_url: str = "", key: str = "", timeout_s: float = 5) -> OpenAIProvider:
+    def make(provider_id: str = "custom", *, base_url: str = "", key: str = "", timeout_s: float = 5) -> HttpProvider:
         endpoint = Endpoint(
             entry=find_entry(provider_id),
             provider_id=provider_id,
@@ -64,7 +64,7 @@ def make_provider(
             inactivity_timeout_s=timeout_s,
         )
         retry = RetryPolicy(sleep=pauses.sleep, jitter=lambda: 0.5)
-        return OpenAIProvider(endpoint, clients, Surroundings(retry=retry, ids=ids, clock=clock))
+        return build_provider(endpoint, clients, Surroundings(retry=retry, ids=ids, clock=clock))
 
     return make
 

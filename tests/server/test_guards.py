@@ -48,6 +48,12 @@ def test_the_cookie_is_for_the_page_alone(client: TestClient) -> None:
     assert "SameSite=strict" in cookie
 
 
+def test_a_person_at_a_wrong_address_gets_a_page_and_a_program_json(client: TestClient) -> None:
+    page = client.get("/nowhere", headers={"accept": "text/html"})
+    assert (page.status_code, "Go to the chat" in page.text) == (404, True)
+    assert client.get("/nowhere").json() == {"error": "Not found"}
+
+
 def test_pages_allow_no_inline_script_and_no_frame(client: TestClient) -> None:
     policy = client.get("/chat", headers={"accept": "text/html"}).headers["content-security-policy"]
     assert "script-src 'self';" in policy

@@ -11,13 +11,13 @@ from skales.server.api import approvals, devkit, devkit_chat, local
 from skales.server.errors import (
     HttpError,
     answer_fault,
-    answer_framework_error,
     answer_http_error,
     answer_invalid_body,
     answer_skales_error,
 )
 from skales.server.guards import LocalGuard
 from skales.server.ui import chat, settings, tools
+from skales.server.ui.missing import answer_missing
 
 
 def create_server(app: App) -> FastAPI:
@@ -27,7 +27,7 @@ def create_server(app: App) -> FastAPI:
     server.add_middleware(LocalGuard)
     server.add_exception_handler(HttpError, answer_http_error)
     server.add_exception_handler(SkalesError, answer_skales_error)
-    server.add_exception_handler(HTTPException, answer_framework_error)
+    server.add_exception_handler(HTTPException, answer_missing)
     server.add_exception_handler(RequestValidationError, answer_invalid_body)
     server.add_exception_handler(Exception, answer_fault)
     server.include_router(devkit.open_router)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from skales.core.errors import ProviderError, ProviderFault
-from skales.core.json import JsonObject, as_object, parse_json
+from skales.core.json import JsonObject, parse_json
 from skales.core.message import Message, Role, TextPart, Usage, text_message
 from skales.core.ports import ChatRequest, FinishReason
 from skales.core.tool import Safety, ToolSpec
-from skales.data.session_codec import read_message, write_message
+from skales.data.session_codec import message_from_disk, message_to_disk
 from tests.conftest import CASES
 from tests.providers.conftest import MakeProvider, ask
 from tests.providers.outcome import Outcome, collect
@@ -43,7 +43,8 @@ def after(outcome: Outcome, results: Sequence[str], provider: str) -> list[Messa
         provider=provider,
         native={"format": native.format, "blocks": native.blocks},
     )
-    stored = read_message(as_object(parse_json(json.dumps(write_message(answer)))))
+    stored = message_from_disk(parse_json(json.dumps(message_to_disk(answer))))
+    assert stored is not None
     told = [
         Message(role=Role.TOOL, content=(TextPart(text),), tool_call_id=call.id, name=call.name)
         for call, text in zip(outcome.calls, results, strict=True)

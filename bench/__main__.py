@@ -133,7 +133,7 @@ def _write(path: Path, machine: Mapping[str, object], rows: Sequence[Row], growt
     lines = [{**asdict(line), "slope": line.slope, "perThousand": line.per_thousand} for line in growth]
     path.parent.mkdir(parents=True, exist_ok=True)
     found = {"machine": machine, "rows": [row.as_json() for row in rows], "growth": lines}
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

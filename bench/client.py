@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -37,9 +38,11 @@ class Connection:
         reader, writer = await asyncio.open_connection(host.hostname, host.port, limit=_LIMIT)
         return cls(reader, writer, {"host": host.netloc, **(headers or {})})
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Leave, whatever was not read."""
         self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
 
     async def get(self, path: str, until: bytes = b"") -> Answer:
         """Ask for a path; with `until` stop reading an endless answer after these bytes."""
@@ -73,7 +76,7 @@ async def take_log(model_url: str) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = json.loads((await connection.get("/log")).body)
     finally:
-        connection.close()
+        await connection.aclose()
     return found
 
 
@@ -84,4 +87,4 @@ async def ask_once(program: Program, text: str) -> None:
         answer = await connection.post(program.chat_path, json.dumps({"message": text}).encode())
         assert answer.status == 200, answer
     finally:
-        connection.close()
+        await connection.aclose()

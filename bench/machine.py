@@ -51,7 +51,7 @@ def timed_ms(work: Callable[[], object]) -> float:
 
 
 def _busy_s() -> float:
-    with Path("/proc/stat").open() as file:
+    with Path("/proc/stat").open(encoding="ascii") as file:
         user, nice, system, _idle, _wait, irq, softirq, *_ = (int(field) for field in file.readline().split()[1:])
     return (user + nice + system + irq + softirq) / _TICKS
 
@@ -63,7 +63,7 @@ def _tree(pid: int) -> list[int]:
 
 def _pss_kib(pid: int) -> int:
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
     except OSError:  # ended meanwhile
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
@@ -72,6 +72,6 @@ def _pss_kib(pid: int) -> int:
 def _cpu_ns(pid: int) -> int:
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
-        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)
+        return sum(int((thread / "schedstat").read_text(encoding="utf-8").split()[0]) for thread in threads)
     except OSError:
         return 0

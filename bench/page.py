@@ -40,9 +40,10 @@ class PageChat:
             try:
                 await stream.get(f"/ui{address}/events?after={place.group(1).decode()}", until=_TURN_END)
             except IncompleteReadError:  # an answer came between: the stream says `reload` and ends
+                await stream.aclose()
                 shown = (await control.get(f"/ui{address}/transcript")).body
             else:
-                control.close()
+                await control.aclose()
                 return cls(program, headers, stream, address.rpartition("/")[2])
 
     async def ask(self, text: str) -> None:
@@ -52,23 +53,23 @@ class PageChat:
         control = await Connection.open(self._program.url, self._headers)
         answer = await control.post("/ui/chat/send", form.encode(), _FORM)
         assert answer.status == 200, answer
-        control.close()
+        await control.aclose()
         await self._stream.read_until(_TURN_END)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Leave the page."""
-        self._stream.close()
+        await self._stream.aclose()
 
 
 async def open_and_leave(program: Program) -> None:
     """A new conversation on a page of its own, for one answer."""
-    (await PageChat.open(program)).close()
+    await (await PageChat.open(program)).aclose()
 
 
 async def _take_cookie(program: Program) -> str:
     first = await Connection.open(program.url, {"accept": "text/html"})
     head = (await first.get("/chat")).head
-    first.close()
+    await first.aclose()
     cookie = _COOKIE.search(head)
     assert cookie, head
     return cookie.group(1).decode()

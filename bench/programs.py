@@ -47,10 +47,12 @@ class Stage:
         (home / "devkit").mkdir()
         custom = {"baseUrl": f"{self.model_url}/v1", "model": "bench"}
         settings = {"activeProvider": "custom", "providers": {"custom": custom}}
-        (home / "settings.json").write_text(json.dumps(settings))
+        (home / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
         devkit = {"enabled": True, "version": "0.5.0", "api": {"token": TOKEN}}
-        (home / "devkit" / "devkit.json").write_text(json.dumps(devkit))
-        (home / "workspace" / "notes.txt").write_text("".join(f"Line {number}\n" for number in range(40)))
+        (home / "devkit" / "devkit.json").write_text(json.dumps(devkit), encoding="utf-8")
+        (home / "workspace" / "notes.txt").write_text(
+            "".join(f"Line {number}\n" for number in range(40)), encoding="utf-8"
+        )
         return home
 
 

@@ -110,7 +110,7 @@ def write_session(home: Path, number: int, messages: int) -> str:
         "updatedAt": moment_ms + messages,
         "messages": content,
     }
-    (home / "sessions" / f"{session_id}.json").write_text(json.dumps(raw))
+    (home / "sessions" / f"{session_id}.json").write_text(json.dumps(raw), encoding="utf-8")
     return session_id
 
 
@@ -119,7 +119,7 @@ def measure_long_page(stage: Stage, messages: int, repeats: int) -> Iterator[Row
     home = stage.new_home("long")
     (home / "sessions").mkdir()
     session_id = write_session(home, 0, messages)
-    text = (home / "sessions" / f"{session_id}.json").read_text()
+    text = (home / "sessions" / f"{session_id}.json").read_text(encoding="utf-8")
     parsing = [timed_ms(lambda: json.loads(text)) for _ in range(repeats)]
     with run_skales(home) as skales:
         first, *again = asyncio.run(_fetch_ms(skales.url, f"/chat/{session_id}", repeats + 1))
@@ -209,7 +209,7 @@ def _build_plain(db: sqlite3.Connection, home: Path) -> None:
     db.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
     db.execute("BEGIN")
     for path in (home / "sessions").iterdir():
-        raw = json.loads(path.read_text())
+        raw = json.loads(path.read_text(encoding="utf-8"))
         added = db.execute(
             "INSERT INTO sessions (id, title, updated_ms) VALUES (?, ?, ?)", (raw["id"], raw["title"], raw["updatedAt"])
         )
@@ -243,7 +243,7 @@ async def _fetch_ms(url: str, path: str, times: int) -> list[float]:
         answer = await connection.get(path)
         taken.append((loop.time() - start_s) * 1000)
         assert answer.status == 200, answer
-    connection.close()
+    await connection.aclose()
     return taken
 
 

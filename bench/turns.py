@@ -120,7 +120,7 @@ async def measure_chunk_cpu(pair: Pair, repeats: int) -> list[Row]:
         ours = [await _chunk_us(pair.skales, lambda text: _post(skales, pair.skales, text)) for _ in range(repeats)]
         paged = [await _chunk_us(pair.skales, page.ask) for _ in range(repeats)]
         bare = [await _chunk_us(pair.proxy, lambda text: _post(proxy, pair.proxy, text)) for _ in range(repeats)]
-    page.close()
+    await page.aclose()
     return [
         Row(name="CPU per chunk, by API", unit="µs", samples=ours, baseline=_PROXY, beside=bare),
         Row(name="CPU per chunk, from our page", unit="µs", samples=paged, baseline=_PROXY, beside=bare),
@@ -133,7 +133,7 @@ async def measure_concurrent(pair: Pair, chats: int, turns: int) -> list[Row]:
     pages = [await PageChat.open(pair.skales) for _ in range(chats)]
     on_pages = await _rate(chats, turns, lambda at: pages[at].ask("hello"))
     for page in pages:
-        page.close()
+        await page.aclose()
     new_pages = await _rate(chats, turns, lambda _: open_and_leave(pair.skales))
     bare = await _rate(chats, turns, lambda _: ask_once(pair.proxy, "hello"))
 
@@ -170,7 +170,7 @@ async def _connected(program: Program) -> AsyncGenerator[Connection, None]:
     try:
         yield connection
     finally:
-        connection.close()
+        await connection.aclose()
 
 
 async def _timed(stage: Stage, connection: Connection, program: Program, text: str, session_id: str = "") -> Timed:

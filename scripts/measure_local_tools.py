@@ -26,7 +26,7 @@ from skales.core.message import Role, text_message
 from skales.core.ports import ChatRequest, Provider, TextPiece, UsageCounted
 from skales.data.paths import DataDirectory, locate_data_directory
 from skales.data.quarantine import Quarantine
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.local_models import LocalModels
 from skales.providers.clients import SharedClients
 from skales.providers.constrained import ConstrainedProvider
 

@@ -17,7 +17,7 @@ from skales.core.ports import ChatRequest, Provider, TextPiece
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.localmodels.catalog import load_catalog
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.local_models import LocalModels
 from skales.providers.clients import SharedClients
 from skales.providers.constrained import ConstrainedProvider
 from tests.live.starter import build_inner, offered_tools

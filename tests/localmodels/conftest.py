@@ -15,7 +15,7 @@ from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.localmodels.catalog import Catalog
 from skales.localmodels.fetch import Store
-from skales.localmodels.manager import LocalModels, Parts
+from skales.localmodels.local_models import LocalModels, Parts
 from skales.localmodels.runtime import Launcher
 from skales.localmodels.wheel import Pip
 from tests.conftest import FixedClock

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from skales.core.json import JsonObject, JsonValue
+from skales.core.json import JsonObject, JsonValue, as_object
 from skales.providers.formats.google_schema import translate_parameters
 from tests.conftest import CASES
 
@@ -34,9 +34,7 @@ def one(schema: JsonValue, defs: JsonObject | None = None) -> Any:
 def back(schema: JsonValue, value: JsonValue, defs: JsonObject | None = None) -> JsonValue:
     """How the value of one property comes back."""
     wire = translate_parameters({"type": "object", "properties": {"a": schema}, "$defs": defs or {}})
-    turned = wire.turn_back({"a": value})
-    assert isinstance(turned, dict)
-    return turned["a"]
+    return as_object(wire.turn_back({"a": value}))["a"]
 
 
 def names_of_keywords(schema: Any) -> set[str]:

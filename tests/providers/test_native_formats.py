@@ -1,4 +1,4 @@
-"""Anthropic and Google behind the same door as everyone else: addresses, keys, refusals, model lists, whole tool loops."""
+"""Anthropic and Google behind the same door as everyone else: addresses, keys, refusals, model lists, tool loops."""
 
 import json
 from collections.abc import Sequence
@@ -125,7 +125,7 @@ async def test_a_signature_in_an_empty_part_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("provider", "model", "path", "header"),
+    "address",
     [
         ("anthropic", "claude-opus-4-8", "/v1/messages", "x-api-key"),
         ("google", "gemini-3.6-flash", "/v1/models/gemini-3.6-flash:streamGenerateContent?alt=sse", "x-goog-api-key"),
@@ -134,8 +134,9 @@ async def test_a_signature_in_an_empty_part_is_kept(
     ],
 )
 async def test_the_key_goes_into_the_vendors_header_and_nowhere_else(
-    provider: str, model: str, path: str, header: str, server: RawServer, make_provider: MakeProvider
+    address: tuple[str, str, str, str], server: RawServer, make_provider: MakeProvider
 ) -> None:
+    provider, model, path, header = address
     server.replies.append(Reply(HELLO[provider]))
     outcome = await collect(make_provider(provider, key="sk-1").stream(ask(model=model)))
     (request,) = server.requests

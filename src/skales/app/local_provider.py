@@ -5,7 +5,6 @@ Weak models get no native tool calls; `providers.constrained` asks them for one 
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -13,7 +12,7 @@ from anyio.abc import TaskGroup
 from skales.core.errors import ProviderError, ProviderFault, SkalesError
 from skales.core.events import Progress
 from skales.core.ports import ChatRequest, ProviderEvent
-from skales.localmodels.manager import CONTEXT_TOKENS, LocalModels
+from skales.localmodels.local_models import CONTEXT_TOKENS, LocalModels
 from skales.localmodels.runtime import LocalAddress
 from skales.providers.catalog import find_entry
 from skales.providers.clients import SharedClients
@@ -46,9 +45,6 @@ class LocalProvider:
                     case LocalAddress():
                         address = step
         assert address is not None, "_prepare ends with an address or raises"
-        if request.temperature is None:
-            # Greedy decoding gets simple facts right that small models miss when they sample.
-            request = replace(request, temperature=0.0)
         async with aclosing(self._provider(address).stream(request)) as pieces:
             async for piece in pieces:
                 yield piece

@@ -14,7 +14,7 @@ from skales.core.errors import NotFoundError, ProviderError, ProviderFault
 from skales.core.events import Progress
 from skales.core.ports import ChosenModel
 from skales.data.settings import ProviderSettings, Settings, SettingsStore
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.local_models import LocalModels
 from skales.providers.catalog import ProviderEntry, find_entry
 from skales.providers.clients import SharedClients
 from skales.providers.endpoint import Endpoint

@@ -39,7 +39,7 @@ from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, Settings, SettingsStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy

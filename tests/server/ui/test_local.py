@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from skales.app.wiring import App
 from skales.core.errors import StorageError
 from skales.core.events import Progress
-from skales.localmodels.manager import LocalModels
+from skales.localmodels.local_models import LocalModels
 from skales.server.app import create_server
 
 

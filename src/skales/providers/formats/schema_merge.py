@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 
-_MAX_DEPTH = 5
 _IMPLIED = {
     "object": ("properties", "additionalProperties", "required", "patternProperties", "propertyNames"),
     "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems"),
@@ -81,15 +80,21 @@ def _follow(node: JsonObject, root: JsonObject) -> JsonObject:
     return merge_schemas(find_reference(reference, root), beside) if reference else node
 
 
-def merge_all_of(node: JsonObject, root: JsonObject, depth: int = 0) -> JsonObject:
-    """The schema with the parts of `allOf` in itself."""
+def merge_all_of(node: JsonObject, root: JsonObject) -> JsonObject:
+    """The schema with the parts of `allOf` in itself, also those that references in it lead to."""
+    return _merge_parts(node, root, set())
+
+
+def _merge_parts(node: JsonObject, root: JsonObject, merged_already: set[str]) -> JsonObject:
+    """Each reference counts once: demanding a thing twice demands no more, and some lead back to themselves."""
     if "allOf" not in node:
         return node
     merged: JsonObject = {key: value for key, value in node.items() if key != "allOf"}
-    for part in as_list(node["allOf"]):
-        inner = _follow(as_object(part), root)
-        if depth < _MAX_DEPTH:
-            merged = merge_schemas(merged, merge_all_of(inner, root, depth + 1))
+    for part in map(as_object, as_list(node["allOf"])):
+        reference = as_text(part.get("$ref"))
+        if reference not in merged_already:
+            merged_already.update({reference} - {""})
+            merged = merge_schemas(merged, _merge_parts(_follow(part, root), root, merged_already))
     return merged
 
 

@@ -8,7 +8,7 @@ from skales.core.errors import ConfigurationError, NotFoundError
 from skales.core.events import Progress
 from skales.data.paths import DataDirectory
 from skales.localmodels.fetch import Store
-from skales.localmodels.manager import InstalledModel, LocalModels, LocalStatus
+from skales.localmodels.local_models import InstalledModel, LocalModels, LocalStatus
 from skales.localmodels.wheel import Pip
 from tests.localmodels.conftest import GGUF, Child, Shelf, StoreMaker, ignore
 

@@ -138,7 +138,7 @@ def measure_gate(stage: Stage, calls: int) -> Row:
             assert not (await app.run_tool("read_file", arguments)).is_error
             ours = await _each_ms(calls, lambda: app.run_tool("read_file", arguments))
             path = home / "workspace" / "notes.txt"
-            return ours, await _each_ms(calls, lambda: anyio.to_thread.run_sync(path.read_text))
+            return ours, await _each_ms(calls, lambda: anyio.to_thread.run_sync(path.read_text, "utf-8"))
 
     ours, bare = asyncio.run(run())
     return Row(

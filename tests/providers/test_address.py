@@ -10,6 +10,7 @@ PASTED = [
     ("https://a.example/v1/chat/completions", "https://a.example/v1/x", "https://a.example/v1", False, False),
     ("https://a.example/v1/chat/completions/", "https://a.example/v1/x", "https://a.example/v1", False, False),
     ("https://a.example/v1/models", "https://a.example/v1/x", "https://a.example/v1", False, False),
+    ("https://a.example/v1/messages", "https://a.example/v1/x", "https://a.example/v1", False, False),
     ("http://127.0.0.1:8080", "http://127.0.0.1:8080/x", "http://127.0.0.1:8080", True, True),
     ("https://localhost:8080/v1", "https://localhost:8080/v1/x", "https://localhost:8080/v1", True, False),
     ("http://LocalHost./v1", "http://LocalHost./v1/x", "http://localhost./v1", True, True),

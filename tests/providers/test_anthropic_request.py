@@ -186,6 +186,36 @@ def test_blocks_that_do_not_fit_are_left_out(native: JsonObject) -> None:
     assert built[1]["content"] == [BLOCKS[1], BLOCKS[2]]
 
 
+UNREADABLE = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to another conversation"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "left"),
+    [
+        (BLOCKS, BLOCKS[1:]),
+        ([{"type": "redacted_thinking", "data": "eA=="}, *BLOCKS[1:]], BLOCKS[1:]),
+    ],
+)
+def test_thinking_that_is_valid_no_more_is_left_out_of_that_conversation_only(
+    blocks: list[JsonObject], left: list[JsonObject]
+) -> None:
+    history = (USER, answer("Look.", CALL, native={"format": "anthropic", "blocks": blocks}), result("c1"))
+    wish = concede(body_of(*history), UNREADABLE)
+    conceded = frozenset({wish})
+    again = body_of(*history, conceded=conceded)
+    assert again["messages"][1]["content"] == left
+    assert concede(again, UNREADABLE) == ""
+    other = [{"type": "thinking", "thinking": "", "signature": "b3RoZXI="}, *BLOCKS[1:]]
+    elsewhere = (USER, answer("Look.", CALL, native={"format": "anthropic", "blocks": other}), result("c1"))
+    assert body_of(*elsewhere, conceded=conceded)["messages"][1]["content"] == other
+
+
+def test_a_turn_of_nothing_but_invalid_thinking_does_not_become_empty() -> None:
+    native = {"format": "anthropic", "blocks": BLOCKS[:1]}
+    built = body_of(USER, answer("Look.", native=native), USER, conceded=frozenset({"seal c2ln"}))
+    assert built["messages"][1]["content"] == [{"type": "text", "text": "(No answer.)"}]
+
+
 # --- fields ---
 
 

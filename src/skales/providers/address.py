@@ -12,7 +12,7 @@ from skales.core.errors import ProviderError
 from skales.providers.faults import SETTINGS, unconfigured
 from skales.security.network import is_local_host
 
-_ENDINGS = ("/chat/completions", "/completions", "/models")
+_ENDINGS = ("/chat/completions", "/completions", "/messages", "/models")
 
 
 @dataclass(frozen=True, slots=True)

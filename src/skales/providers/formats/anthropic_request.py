@@ -40,6 +40,12 @@ _NOT_TAKEN = re.compile(
     r"|may only|only .{0,30}(?:allowed|supported)|invalid schema|too complex",
     re.IGNORECASE,
 )
+# Newer models bind thinking to all that stood before it, tools and system words too, which may have changed since:
+# https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+_UNREADABLE = re.compile(
+    r"signature\W+in\W+thinking|thinking\W+block.{0,40}(?:bound|cannot be modified)", re.IGNORECASE
+)
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _TOO_MANY = re.compile(r"max_tokens:? \d+ ?> ?(\d+)")
 
 
@@ -71,12 +77,20 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
         body["tools"] = tools
     if tools and not request.tools:
         body["tool_choice"] = {"type": "none"}
-    body["messages"] = _build_messages(messages)
+    turns = _build_messages(messages)
+    seal = _find_seal(turns)
+    body["messages"] = list(map(_without_thinking, turns)) if f"seal {seal}" in conceded else turns
     return body
 
 
 def concede(body: JsonObject, refusal: str) -> str:
-    """The optional field that a refusal does not take, or a smaller output limit; empty when it is about neither."""
+    """What a refusal is about: an optional field, an output limit, thinking that is valid no more; empty for none.
+
+    Thinking is given up for one conversation, which its first seal names.
+    """
+    seal = _find_seal(as_list(body.get("messages")))
+    if seal and _UNREADABLE.search(refusal):
+        return f"seal {seal}"
     limit = _TOO_MANY.search(refusal)
     if limit and 0 < int(limit.group(1)) < int(str(body["max_tokens"])):
         return f"max_tokens {body['model']} {limit.group(1)}"
@@ -102,7 +116,7 @@ def _reduce(schema: JsonObject) -> JsonObject | None:
 # --- messages ---
 
 
-def _build_messages(messages: Sequence[Message]) -> list[JsonValue]:
+def _build_messages(messages: Sequence[Message]) -> list[JsonObject]:
     turns = build_turns(messages)
     marked = [index for index, turn in enumerate(turns) if not turn.is_model][-_MARKED_TURNS:]
     return [_build_turn(turn, is_marked=index in marked) for index, turn in enumerate(turns)]
@@ -144,6 +158,18 @@ def _build_part(part: ContentPart) -> JsonObject:
             return {"type": "text", "text": f"(A picture of the type {media_type}, which this model cannot see.)"}
         case _:
             assert_never(part)
+
+
+def _find_seal(turns: Sequence[JsonValue]) -> str:
+    """The signature of the first thinking that goes back; empty when none does."""
+    blocks = (as_object(block) for turn in turns for block in as_list(as_object(turn).get("content")))
+    thoughts = (block for block in blocks if block.get("type") in _THOUGHTS)
+    return next((as_text(block.get("signature")) or as_text(block.get("data")) for block in thoughts), "")
+
+
+def _without_thinking(turn: JsonObject) -> JsonObject:
+    blocks = [block for block in as_list(turn.get("content")) if as_object(block).get("type") not in _THOUGHTS]
+    return {**turn, "content": blocks or [{"type": "text", "text": "(No answer.)"}]}
 
 
 def _native_blocks(message: Message) -> list[JsonObject]:

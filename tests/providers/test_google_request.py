@@ -151,6 +151,13 @@ def test_parts_of_this_format_go_back_unchanged_and_results_name_their_ids() -> 
     ]
 
 
+def test_a_call_that_named_no_tool_does_not_spoil_the_conversation() -> None:
+    native = {"format": "google", "blocks": [{"functionCall": {"name": "", "args": {}}}]}
+    built = contents_of(USER, answer("", ToolCall("c1", "unnamed_tool"), native=native), result("c1"))
+    assert built[1]["parts"] == [{"functionCall": {"name": "unnamed_tool", "args": {}}}]
+    assert built[2]["parts"][0]["functionResponse"]["name"] == "unnamed_tool"
+
+
 @pytest.mark.parametrize(
     "native",
     [{"format": "anthropic", "blocks": PARTS}, {"format": "google", "blocks": PARTS[:1]}],

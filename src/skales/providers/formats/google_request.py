@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.core.message import ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
-from skales.core.tool import ToolSpec
+from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.formats.google_schema import translate_parameters
 from skales.providers.formats.google_stream import FORMAT, spell_name
 from skales.providers.formats.schemas import GOOGLE_ANSWER, ask_in_words, reduce_answer_schema
@@ -129,8 +129,16 @@ def _native_parts(message: Message) -> list[JsonObject]:
     if message.native.get("format") != FORMAT:
         return []
     parts = [as_object(part) for part in as_list(message.native.get("blocks"))]
-    count = sum("functionCall" in part for part in parts)
-    return parts if count == len(message.tool_calls) else []
+    calls = iter(message.tool_calls)
+    if sum("functionCall" in part for part in parts) != len(message.tool_calls):
+        return []
+    return [_named(part, next(calls)) if "functionCall" in part else part for part in parts]
+
+
+def _named(part: JsonObject, call: ToolCall) -> JsonObject:
+    """The part; a call that named no tool gets the name that we gave it, since none would be refused from now on."""
+    given = as_object(part["functionCall"])
+    return part if given.get("name") else {**part, "functionCall": {**given, "name": spell_name(call.name)}}
 
 
 def _build_parts(message: Message) -> Iterator[JsonObject]:

@@ -18,9 +18,6 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.live.starter import build_inner, offered_tools
-from tests.live.tool_measure import Outcome, ask, load_plain, load_requests, measure
-
 from skales.core.clock import SystemClock
 from skales.core.message import Role, text_message
 from skales.core.ports import ChatRequest, Provider, TextPiece, UsageCounted
@@ -29,6 +26,8 @@ from skales.data.quarantine import Quarantine
 from skales.localmodels.local_models import LocalModels
 from skales.providers.clients import SharedClients
 from skales.providers.constrained import ConstrainedProvider
+from tests.live.starter import build_inner, offered_tools
+from tests.live.tool_measure import Outcome, ask, load_plain, load_requests, measure
 
 _SPEED_QUESTION = "Explain in a few sentences how bread is made."
 

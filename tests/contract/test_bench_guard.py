@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+
 from bench.launch import measure_help, measure_idle_memory, measure_server_start
 from bench.programs import Stage, open_stage, run_proxy, run_skales
 from bench.table import Row
 from bench.turns import Pair, measure_concurrent, measure_overhead
 
 pytestmark = [
+    pytest.mark.bench,
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmark reads /proc"),
     pytest.mark.timeout(240),
 ]

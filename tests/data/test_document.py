@@ -204,7 +204,7 @@ def test_a_broken_file_that_cannot_be_moved_is_left_and_said_so(
     old: Path, home: DataDirectory, clock: FixedClock
 ) -> None:
     old.write_bytes(b"{")
-    home.quarantine.write_text("in the way")
+    home.quarantine.write_text("in the way", encoding="utf-8")
     with pytest.raises(BrokenDocumentError, match="left in place"):
         read_object(old, Quarantine(home.quarantine, clock))
     assert old.read_bytes() == b"{"
@@ -390,7 +390,7 @@ def test_a_folder_that_cannot_be_flushed_is_no_reason_to_fail(
 
 
 def test_a_folder_that_is_a_file_is_a_storage_error(home: DataDirectory, quarantine: Quarantine) -> None:
-    (home.root / "things").write_text("a file")
+    (home.root / "things").write_text("a file", encoding="utf-8")
     with pytest.raises(StorageError):
         write_object(home.root / "things" / "one.json", {})
     with pytest.raises(StorageError):
@@ -476,7 +476,9 @@ while True:
 
 
 def test_a_killed_program_leaves_a_whole_file(path: Path, quarantine: Quarantine) -> None:
-    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as writer:
         assert writer.stdout is not None
         for _ in range(20):
             last = int(writer.stdout.readline())
@@ -592,7 +594,7 @@ def test_a_hand_edit_made_meanwhile_survives(old: Path, quarantine: Quarantine) 
 
     def change(value: dict[str, JsonValue]) -> None:
         if not seen:
-            old.write_text('{"state": "old", "by_hand": true}')
+            old.write_text('{"state": "old", "by_hand": true}', encoding="utf-8")
         seen.append(dict(value))
         value["state"] = "new"
 
@@ -614,7 +616,7 @@ def test_a_file_that_never_rests_is_given_up_after_five_attempts(old: Path, quar
 
     def change(value: dict[str, JsonValue]) -> None:
         attempts.append(1)
-        old.write_text(json.dumps({"edits": "x" * len(attempts)}))
+        old.write_text(json.dumps({"edits": "x" * len(attempts)}), encoding="utf-8")
 
     with pytest.raises(ChangedOnDiskError) as caught:
         update_object(old, quarantine, change, missing=None)

@@ -97,7 +97,7 @@ def test_a_summary_says_what_a_list_shows(home: DataDirectory, index: Index, rea
         "updatedAt": 6,
         "messages": [{"role": "user", "content": "x"}, None],
     }
-    (home.sessions / "s.json").write_text(json.dumps(raw))
+    (home.sessions / "s.json").write_text(json.dumps(raw), encoding="utf-8")
     assert index.page(reading, 9) == [
         SessionSummary(
             id=SessionId("s"),
@@ -359,7 +359,7 @@ def test_a_write_that_meets_the_damage_is_found_afterwards(home: DataDirectory, 
 
 
 def block_folder(home: DataDirectory) -> None:
-    home.index.parent.write_text("in the way")
+    home.index.parent.write_text("in the way", encoding="utf-8")
 
 
 def block_file(home: DataDirectory) -> None:

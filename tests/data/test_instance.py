@@ -36,7 +36,9 @@ sys.stdin.read()
 @contextmanager
 def another_program(home: DataDirectory, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", _PROGRAM, str(home.root), *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as program:
         try:
             assert program.stdout is not None
             assert program.stdout.readline() == "ready\n"

@@ -44,7 +44,7 @@ def test_a_file_moves_byte_for_byte_and_its_notice_says_why(
     assert kept_at.read_bytes() == BYTES
     assert not broken.exists()
     assert quarantine.notices() == [found]
-    assert json.loads((kept_at.parent / f"{kept_at.name}.notice.json").read_text()) == {
+    assert json.loads((kept_at.parent / f"{kept_at.name}.notice.json").read_text(encoding="utf-8")) == {
         "path": "sessions/a.json",
         "reason": "it is torn",
         "when_ms": clock.now_ms(),
@@ -144,7 +144,7 @@ def test_a_copy_whose_original_cannot_be_removed_is_taken_back(
 
 
 def block_folder(home: DataDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    home.quarantine.write_text("in the way")
+    home.quarantine.write_text("in the way", encoding="utf-8")
 
 
 def block_moving(home: DataDirectory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def test_a_result_lies_whole_in_the_workspace(home: DataDirectory) -> None:
 
 def test_a_call_id_used_again_leaves_the_earlier_result_alone(home: DataDirectory) -> None:
     paths = [spill(home, "session_1", "call_0", text) for text in ("one", "two", "three")]
-    assert [path.read_text() for path in paths] == ["one", "two", "three"]
+    assert [path.read_text(encoding="utf-8") for path in paths] == ["one", "two", "three"]
     assert [path.name for path in paths] == ["call_0.txt", "call_0-2.txt", "call_0-3.txt"]
 
 
@@ -31,7 +31,7 @@ def test_results_that_come_at_once_get_files_of_their_own(home: DataDirectory) -
     texts = [str(number) for number in range(20)]
     with ThreadPoolExecutor(8) as pool:
         paths = list(pool.map(lambda text: spill(home, "session_1", "call_0", text), texts))
-    assert [path.read_text() for path in paths] == texts
+    assert [path.read_text(encoding="utf-8") for path in paths] == texts
 
 
 ODD_IDS = ["", ".", "..", "../../settings", "/etc/passwd", "C:\\x", "f.read_file:0", ".hidden", "a b", "a\0b", "\ud800"]
@@ -43,7 +43,7 @@ def test_no_id_leads_out_of_its_folder(home: DataDirectory, odd: str) -> None:
     assert path.parent.parent == home.results
     assert path.resolve() == path
     assert path.suffix == ".txt"
-    assert path.read_text() == "text"
+    assert path.read_text(encoding="utf-8") == "text"
 
 
 def test_ids_that_look_alike_once_cleaned_stay_apart(home: DataDirectory) -> None:
@@ -53,7 +53,7 @@ def test_ids_that_look_alike_once_cleaned_stay_apart(home: DataDirectory) -> Non
 
 
 def test_half_a_surrogate_pair_is_written_in_words(home: DataDirectory) -> None:
-    assert spill(home, "s", "c", "a\ud800b").read_text() == "a\\ud800b"
+    assert spill(home, "s", "c", "a\ud800b").read_text(encoding="utf-8") == "a\\ud800b"
 
 
 def test_a_full_disk_is_a_storage_error(home: DataDirectory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def test_a_broken_session_is_named_when_it_is_opened(
 def test_a_broken_session_that_cannot_be_moved_is_reported_once_and_never_overwritten(
     home: DataDirectory, store: SessionStore, quarantine: Quarantine, crashed: Path, clock: FixedClock
 ) -> None:
-    home.quarantine.write_text("in the way")
+    home.quarantine.write_text("in the way", encoding="utf-8")
     for _ in range(3):
         assert listed(store) == ["session_1930000000001"]
         clock.advance(1)
@@ -140,7 +140,7 @@ def test_a_broken_session_that_cannot_be_moved_is_reported_once_and_never_overwr
 
 
 def test_a_session_repaired_by_hand_is_back(home: DataDirectory, store: SessionStore, quarantine: Quarantine) -> None:
-    home.quarantine.write_text("in the way")
+    home.quarantine.write_text("in the way", encoding="utf-8")
     put(home, "s", "no object")
     assert listed(store) == []
     put(home, "s", {"title": "Repaired"})
@@ -217,7 +217,7 @@ def test_a_session_the_system_refuses_to_read_is_reported_left_alone_and_back_wh
 )
 def test_files_that_are_no_sessions_are_ignored(home: DataDirectory, store: SessionStore, name: str) -> None:
     put(home, "session-001", {})
-    (home.sessions / name).write_text('{"title": "x"}')
+    (home.sessions / name).write_text('{"title": "x"}', encoding="utf-8")
     assert listed(store) == ["session-001"]
     with pytest.raises(NotFoundError):
         store.load(SessionId(name.removesuffix(".json")))
@@ -225,7 +225,7 @@ def test_files_that_are_no_sessions_are_ignored(home: DataDirectory, store: Sess
 
 @pytest.mark.parametrize("session_id", ["", ".", "..", "../settings", "a/b", "a\\b", "_state", ".x", "a\0b", "x" * 200])
 def test_no_id_leads_out_of_the_folder(home: DataDirectory, store: SessionStore, session_id: str) -> None:
-    home.settings.write_text("{}")
+    home.settings.write_text("{}", encoding="utf-8")
     unsafe = SessionId(session_id)
     for attempt in (
         lambda: store.load(unsafe),
@@ -236,12 +236,12 @@ def test_no_id_leads_out_of_the_folder(home: DataDirectory, store: SessionStore,
     ):
         with pytest.raises(NotFoundError, match="Session not found"):
             attempt()
-    assert home.settings.read_text() == "{}"
+    assert home.settings.read_text(encoding="utf-8") == "{}"
 
 
 def test_links_and_folders_are_no_sessions(home: DataDirectory, store: SessionStore, quarantine: Quarantine) -> None:
     put(home, "good", {})
-    home.settings.write_text('{"title": "secret"}')
+    home.settings.write_text('{"title": "secret"}', encoding="utf-8")
     path_of(home, "link").symlink_to(home.settings)
     path_of(home, "folder").mkdir()
     assert listed(store) == ["good"]
@@ -340,7 +340,7 @@ def test_many_sessions_can_be_open_at_once(home: DataDirectory, store: SessionSt
 
 
 def test_a_sessions_folder_that_is_a_file_is_a_storage_error(home: DataDirectory, store: SessionStore) -> None:
-    home.sessions.write_text("in the way")
+    home.sessions.write_text("in the way", encoding="utf-8")
     for attempt in (store.list, store.create, lambda: store.load(FIRST), lambda: store.delete(FIRST)):
         with pytest.raises(StorageError):
             attempt()
@@ -681,7 +681,11 @@ def test_deleting_the_same_id_again_keeps_every_file_and_restores_the_last(
         put(home, "s", {"title": title})
         store.delete(SessionId("s"))
     trash = home.root / "trash" / "sessions"
-    assert sorted(json.loads(path.read_text())["title"] for path in trash.iterdir()) == ["One", "Three", "Two"]
+    assert sorted(json.loads(path.read_text(encoding="utf-8"))["title"] for path in trash.iterdir()) == [
+        "One",
+        "Three",
+        "Two",
+    ]
     store.restore(SessionId("s"))
     assert store.load(SessionId("s")).title == "Three"
 

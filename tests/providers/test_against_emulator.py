@@ -40,6 +40,7 @@ def emulator() -> Iterator[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        encoding="utf-8",
         env={**os.environ, "AIMOCK_API_KEYS": KEY},
     )
     with process:

@@ -72,7 +72,7 @@ async def test_a_path_is_refused_in_the_words_of_the_rule(call: Call, rules: Rul
 
 @pytest.mark.anyio
 async def test_every_path_of_a_list_is_judged(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("a")
+    (workspace / "a.txt").write_text("a", encoding="utf-8")
     with pytest.raises(ToolRefusedError):
         await call("create_archive", paths=["a.txt", "/etc/passwd"], archive="out.zip")
     assert not (workspace / "out.zip").exists()
@@ -80,14 +80,14 @@ async def test_every_path_of_a_list_is_judged(call: Call, workspace: Path) -> No
 
 @pytest.mark.anyio
 async def test_a_path_left_out_means_the_workspace(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("a")
+    (workspace / "a.txt").write_text("a", encoding="utf-8")
     assert "a.txt" in (await call("list_directory")).text
 
 
 @pytest.mark.anyio
 async def test_a_result_has_a_short_summary(call: Call, workspace: Path) -> None:
     name = "n" * 240
-    (workspace / name).write_text("a")
+    (workspace / name).write_text("a", encoding="utf-8")
     result = await call("delete_file", path=name)
     assert len(result.summary) <= 200
     assert result.summary.endswith("…")

@@ -200,7 +200,7 @@ async def test_a_broken_archive_is_refused_whole(call: Call, workspace: Path, ki
 @pytest.mark.anyio
 async def test_unpacking_beside_other_files_overwrites_none(call: Call, workspace: Path) -> None:
     (workspace / "a.zip").write_bytes(zip_of(HONEST))
-    (workspace / "run.sh").write_text("mine")
+    (workspace / "run.sh").write_text("mine", encoding="utf-8")
     with pytest.raises(ToolError, match=r"holds run\.sh already; nothing was unpacked"):
         await call("extract_archive", archive="a.zip", destination=".")
     assert names(workspace) == ["a.zip", "run.sh"]
@@ -262,7 +262,7 @@ HARMLESS = (".env.example", "id_rsa.pub", "environment.md", "keyboard.txt", "mon
 async def test_keys_and_passwords_stay_out_and_are_named(call: Call, workspace: Path) -> None:
     for name in (*SECRETS, *HARMLESS):
         (workspace / "p" / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / "p" / name).write_text("x")
+        (workspace / "p" / name).write_text("x", encoding="utf-8")
     result = await call("create_archive", paths=["p"], archive="p.zip")
     with zipfile.ZipFile(workspace / "p.zip") as packed:
         files = {name for name in packed.namelist() if not name.endswith("/")}
@@ -274,7 +274,7 @@ async def test_keys_and_passwords_stay_out_and_are_named(call: Call, workspace: 
 @pytest.mark.anyio
 async def test_links_stay_out_and_are_named(call: Call, workspace: Path) -> None:
     (workspace / "p").mkdir()
-    (workspace / "p" / "a.txt").write_text("x")
+    (workspace / "p" / "a.txt").write_text("x", encoding="utf-8")
     (workspace / "p" / "link").symlink_to("/etc/passwd")
     result = await call("create_archive", paths=["p"], archive="p.zip")
     assert result.text.endswith("Left out (links, or closed to tools): p/link")
@@ -284,7 +284,7 @@ async def test_links_stay_out_and_are_named(call: Call, workspace: Path) -> None
 async def test_files_of_one_name_from_two_folders_do_not_collide(call: Call, workspace: Path) -> None:
     for folder in ("a", "b"):
         (workspace / folder).mkdir()
-        (workspace / folder / "x.txt").write_text(folder)
+        (workspace / folder / "x.txt").write_text(folder, encoding="utf-8")
     await call("create_archive", paths=["a/x.txt", "b/x.txt"], archive="p.zip")
     with zipfile.ZipFile(workspace / "p.zip") as packed:
         assert {name: packed.read(name) for name in packed.namelist()} == {"a/x.txt": b"a", "b/x.txt": b"b"}
@@ -292,7 +292,7 @@ async def test_files_of_one_name_from_two_folders_do_not_collide(call: Call, wor
 
 @pytest.mark.anyio
 async def test_an_archive_does_not_hold_itself(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("x")
+    (workspace / "a.txt").write_text("x", encoding="utf-8")
     for _ in range(2):
         await call("create_archive", paths=["."], archive="all.zip", overwrite=True)
     with zipfile.ZipFile(workspace / "all.zip") as packed:
@@ -313,7 +313,7 @@ async def test_what_cannot_be_packed_is_named(
     call: Call, workspace: Path, arguments: dict[str, Any], reason: str
 ) -> None:
     for name in ("a.txt", ".env", "old.zip"):
-        (workspace / name).write_text("x")
+        (workspace / name).write_text("x", encoding="utf-8")
     with pytest.raises(ToolError, match=reason):
         await call("create_archive", **arguments)
     assert names(workspace) == [".env", "a.txt", "old.zip"]

@@ -50,7 +50,7 @@ def root(tmp_path: Path, rules: Rules) -> Path:
         place = Path(name.replace("ROOT", str(root)))
         (place if name.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
         if not name.endswith("/"):
-            place.write_text(f"text of {place.name}\n")
+            place.write_text(f"text of {place.name}\n", encoding="utf-8")
     for link, target in CASE["layout"]["links"].items():
         Path(link.replace("ROOT", str(root))).symlink_to(target.replace("ROOT", str(root)))
     with zipfile.ZipFile(root / "project" / "packed.zip", "w") as packed:
@@ -66,7 +66,7 @@ def outside_of(root: Path) -> Mapping[str, bytes | None]:
 
 
 def text_of(place: str) -> str:
-    return Path(place).read_text()
+    return Path(place).read_text(encoding="utf-8")
 
 
 def requests(operation: str, *verdicts: str) -> list[Any]:
@@ -210,7 +210,7 @@ SWAPPED: Mapping[str, Callable[[ToolContext, Path], Any]] = {
 @pytest.mark.anyio
 @pytest.mark.parametrize("tool", SWAPPED)
 async def test_a_link_swapped_in_after_the_check_leads_nowhere(tool: str, root: Path, ctx: ToolContext) -> None:
-    (root / "outside" / "old.txt").write_text("secret diary")
+    (root / "outside" / "old.txt").write_text("secret diary", encoding="utf-8")
     sub = resolve_path("sub", ctx.paths)
     sub.rmdir()
     sub.symlink_to(root / "outside")

@@ -118,7 +118,9 @@ async def test_undoing_an_edit_by_the_reverse_edit_gives_the_old_bytes(call: Cal
 
 @pytest.mark.anyio
 async def test_a_text_that_is_not_there_is_answered_with_the_closest_lines(call: Call, workspace: Path) -> None:
-    (workspace / "a.py").write_text("import os\n\ndef greet(name):\n    print('hello', name)\n    return name\n")
+    (workspace / "a.py").write_text(
+        "import os\n\ndef greet(name):\n    print('hello', name)\n    return name\n", encoding="utf-8"
+    )
     with pytest.raises(ToolError) as caught:
         await call("edit_file", path="a.py", old_text="def greet(nam):\n  print('hello', name)", new_text="x")
     assert caught.value.message == "The text is not in 'a.py'; nothing was changed"
@@ -127,7 +129,7 @@ async def test_a_text_that_is_not_there_is_answered_with_the_closest_lines(call:
 
 @pytest.mark.anyio
 async def test_a_text_nothing_resembles_is_answered_with_advice(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("entirely different\n")
+    (workspace / "a.txt").write_text("entirely different\n", encoding="utf-8")
     with pytest.raises(ToolError) as caught:
         await call("edit_file", path="a.txt", old_text="zzz 999", new_text="x")
     assert caught.value.hint.startswith("Read the file")
@@ -135,7 +137,7 @@ async def test_a_text_nothing_resembles_is_answered_with_advice(call: Call, work
 
 @pytest.mark.anyio
 async def test_an_ambiguous_text_is_refused_with_the_lines(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("x = 1\ny = 2\nx = 1\n" + "x = 1\n" * 20)
+    (workspace / "a.txt").write_text("x = 1\ny = 2\nx = 1\n" + "x = 1\n" * 20, encoding="utf-8")
     with pytest.raises(ToolError) as caught:
         await call("edit_file", path="a.txt", old_text="x = 1", new_text="x = 2")
     assert "occurs 22 times in 'a.txt' (lines 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, …)" in caught.value.message
@@ -143,7 +145,7 @@ async def test_an_ambiguous_text_is_refused_with_the_lines(call: Call, workspace
 
 @pytest.mark.anyio
 async def test_overlapping_places_are_ambiguous_too(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("aaa")
+    (workspace / "a.txt").write_text("aaa", encoding="utf-8")
     with pytest.raises(ToolError, match="occurs 2 times"):
         await call("edit_file", path="a.txt", old_text="aa", new_text="b")
 
@@ -175,7 +177,7 @@ async def test_what_cannot_be_edited_is_refused_and_kept(
 
 @pytest.mark.anyio
 async def test_a_wrong_name_is_answered_with_the_right_one(call: Call, workspace: Path) -> None:
-    (workspace / "settings.ini").write_text("a")
+    (workspace / "settings.ini").write_text("a", encoding="utf-8")
     with pytest.raises(ToolError) as caught:
         await call("edit_file", path="setings.ini", old_text="a", new_text="b")
     assert caught.value.hint == "Did you mean 'settings.ini'"
@@ -192,7 +194,7 @@ async def test_a_file_too_large_to_edit_is_left_alone(call: Call, workspace: Pat
 @pytest.mark.anyio
 async def test_permissions_survive_an_edit(call: Call, workspace: Path) -> None:
     path = workspace / "run.sh"
-    path.write_text("echo a\n")
+    path.write_text("echo a\n", encoding="utf-8")
     path.chmod(0o750)
     await call("edit_file", path="run.sh", old_text="a", new_text="b")
     assert path.stat().st_mode & 0o777 == 0o750
@@ -225,7 +227,7 @@ async def test_replacing_keeps_all_other_bytes(
 
 @pytest.mark.anyio
 async def test_replacing_says_where(call: Call, workspace: Path) -> None:
-    (workspace / "a.txt").write_text("x\ny\nx x\n")
+    (workspace / "a.txt").write_text("x\ny\nx x\n", encoding="utf-8")
     result = await call("replace_in_file", path="a.txt", find="x", replace="z")
     assert result.text == "Changed 3 places in a.txt (lines 1, 3, 3)"
     assert result.files == (str(workspace / "a.txt"),)
@@ -245,10 +247,10 @@ async def test_replacing_says_where(call: Call, workspace: Path) -> None:
 async def test_faulty_replacements_are_named(
     call: Call, workspace: Path, arguments: dict[str, Any], reason: str
 ) -> None:
-    (workspace / "a.txt").write_text("a\n")
+    (workspace / "a.txt").write_text("a\n", encoding="utf-8")
     with pytest.raises(ToolError, match=reason):
         await call("replace_in_file", path="a.txt", **arguments)
-    assert (workspace / "a.txt").read_text() == "a\n"
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "a\n"
 
 
 class Meddler:
@@ -258,15 +260,15 @@ class Meddler:
         self.path = path
 
     def token(self, length: int) -> str:
-        self.path.write_text("theirs")
+        self.path.write_text("theirs", encoding="utf-8")
         return "0" * length
 
 
 @pytest.mark.anyio
 async def test_a_change_by_another_program_meanwhile_is_not_overwritten(ctx: ToolContext, workspace: Path) -> None:
     path = workspace / "a.txt"
-    path.write_text("ours\n")
+    path.write_text("ours\n", encoding="utf-8")
     with pytest.raises(ToolError, match="changed by another program"):
         await edit_file(replace(ctx, ids=Meddler(path)), path, "ours", "new")
     assert names(workspace) == ["a.txt"]
-    assert path.read_text() == "theirs"
+    assert path.read_text(encoding="utf-8") == "theirs"

@@ -14,7 +14,7 @@ MINUTE_MS = 1_700_000_000
 def tree(workspace: Path) -> Path:
     (workspace / "sub" / "deep").mkdir(parents=True)
     for name, content in (("b.txt", "x" * 2048), ("A.txt", ""), ("sub/c.txt", "c"), ("sub/deep/d.txt", "d")):
-        (workspace / name).write_text(content)
+        (workspace / name).write_text(content, encoding="utf-8")
         os.utime(workspace / name, (MINUTE_MS, MINUTE_MS))
     (workspace / "link").symlink_to("sub")
     return workspace

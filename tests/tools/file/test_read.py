@@ -181,7 +181,7 @@ async def test_a_folder_is_not_read(call: Call) -> None:
 
 @pytest.mark.anyio
 async def test_a_missing_file_is_answered_with_names_like_it(call: Call, workspace: Path) -> None:
-    (workspace / "Report-2026.md").write_text("a")
+    (workspace / "Report-2026.md").write_text("a", encoding="utf-8")
     with pytest.raises(ToolError) as caught:
         await call("read_file", path="report_2026.md")
     assert caught.value.code == "not_found"

@@ -100,7 +100,7 @@ async def test_lines_are_found_by_content(call: Call, workspace: Path, arguments
         workspace, {"a.py": "def parse():\n    pass\nPARSE = 1", "sub/b.txt": "first\r\nwe parse it\r\nÜber 1 ÜBER\r\n"}
     )
     if arguments["query"] == "ÜBER":
-        (workspace / "sub" / "b.txt").write_text("über\n")
+        (workspace / "sub" / "b.txt").write_text("über\n", encoding="utf-8")
     assert (await call("search_in_files", **arguments)).text == text
 
 

@@ -16,7 +16,7 @@ from tests.tools.conftest import Call, Rules
 def tree(workspace: Path) -> Path:
     (workspace / "sub" / "deep").mkdir(parents=True)
     for name in ("a.txt", "b.txt", "sub/c.txt", "sub/deep/d.txt"):
-        (workspace / name).write_text(f"text of {name}")
+        (workspace / name).write_text(f"text of {name}", encoding="utf-8")
     return workspace
 
 
@@ -25,7 +25,11 @@ def names(folder: Path) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.anyio
@@ -79,7 +83,7 @@ async def test_what_would_lose_something_is_refused(
 @pytest.mark.parametrize("tool", ["move_file", "copy_file"])
 async def test_a_file_is_replaced_only_on_purpose(call: Call, tree: Path, tool: str) -> None:
     await call(tool, source="a.txt", destination="b.txt", overwrite=True)
-    assert (tree / "b.txt").read_text() == "text of a.txt"
+    assert (tree / "b.txt").read_text(encoding="utf-8") == "text of a.txt"
     assert (tree / "a.txt").exists() is (tool == "copy_file")
 
 
@@ -160,7 +164,7 @@ async def test_a_landing_place_that_is_closed_is_refused(call: Call, tree: Path,
 
 @pytest.mark.anyio
 async def test_the_data_directory_cannot_be_carried_off(call: Call, home: DataDirectory, rules: Rules) -> None:
-    home.settings.write_text("{}")
+    home.settings.write_text("{}", encoding="utf-8")
     rules.paths = replace(rules.paths, unrestricted=True)
     elsewhere = str(home.root.parent / "x")
     with pytest.raises(ToolError):
@@ -261,7 +265,7 @@ async def test_moving_to_another_disk_leaves_nothing_behind(call: Call, tree: Pa
     (tree / "lone-link").symlink_to("nowhere")
     await call("move_file", source="lone-link", destination=f"{other_disk}/lone-link")
     assert contents(other_disk / "sub") == before
-    assert (other_disk / "a.txt").read_text() == "text of a.txt"
+    assert (other_disk / "a.txt").read_text(encoding="utf-8") == "text of a.txt"
     assert (other_disk / "lone-link").readlink() == Path("nowhere")
     assert names(tree) == ["b.txt"]
 

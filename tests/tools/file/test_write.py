@@ -16,7 +16,7 @@ def names(folder: Path) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir()}
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 
 
 @pytest.mark.anyio
@@ -81,7 +81,7 @@ async def test_added_text_is_stored_as_the_rest(
 @pytest.mark.anyio
 async def test_adding_to_a_file_that_is_not_there_creates_it(call: Call, workspace: Path) -> None:
     await call("append_file", path="log/a.txt", content="first\n")
-    assert (workspace / "log" / "a.txt").read_text() == "first\n"
+    assert (workspace / "log" / "a.txt").read_text(encoding="utf-8") == "first\n"
 
 
 @pytest.mark.anyio
@@ -113,11 +113,11 @@ async def test_half_a_character_is_not_written(call: Call, workspace: Path) -> N
 @pytest.mark.parametrize("tool", ["write_file", "append_file"])
 async def test_a_write_protected_file_stays(call: Call, workspace: Path, tool: str) -> None:
     path = workspace / "a.txt"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     path.chmod(0o444)
     with pytest.raises(ToolError, match="write-protected"):
         await call(tool, path="a.txt", content="new")
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
 
 
 @pytest.mark.anyio
@@ -134,7 +134,7 @@ async def test_a_pipe_is_refused_and_not_waited_for(call: Call, workspace: Path,
 @pytest.mark.anyio
 async def test_permissions_of_a_replaced_file_stay_and_a_secret_is_never_readable(call: Call, workspace: Path) -> None:
     path = workspace / "a.txt"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     path.chmod(0o600)
     await call("write_file", path="a.txt", content="new")
     assert path.stat().st_mode & 0o777 == 0o600
@@ -156,12 +156,12 @@ async def test_a_disk_that_gives_out_halfway_leaves_the_old_file(
     call: Call, workspace: Path, small_disk: int, tool: str
 ) -> None:
     path = workspace / "a.txt"
-    path.write_text("old\n")
+    path.write_text("old\n", encoding="utf-8")
     with pytest.raises(ToolError) as caught:
         await call(tool, path="a.txt", content="x" * 2 * small_disk)
     assert "larger than the system allows" in caught.value.message
     assert caught.value.hint
-    assert path.read_text() == "old\n"
+    assert path.read_text(encoding="utf-8") == "old\n"
     assert names(workspace) == ["a.txt"]
 
 
@@ -183,7 +183,7 @@ async def test_whichever_step_fails_the_old_file_is_intact(
     tool, arguments = change
     number, words = failure
     for name in ("a.txt", "a.zip", "b.txt"):
-        (workspace / name).write_text("old")
+        (workspace / name).write_text("old", encoding="utf-8")
     real_open = os.open
 
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -213,7 +213,7 @@ async def test_whichever_step_fails_the_old_file_is_intact(
     ],
 )
 async def test_impossible_places_are_named(call: Call, workspace: Path, path: str, reason: str) -> None:
-    (workspace / "a.txt").write_text("a")
+    (workspace / "a.txt").write_text("a", encoding="utf-8")
     (workspace / "folder").mkdir()
     with pytest.raises(ToolError, match=reason):
         await call("write_file", path=path, content="x")

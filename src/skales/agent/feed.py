@@ -21,6 +21,7 @@ class Feed:
         self._events: deque[NumberedEvent] = deque(maxlen=_KEPT)
         self._wake = anyio.Event()
         self._listeners = 0
+        self._waiting = 0
         self._is_closed = False
         self.last_number = floor
         self.saved_number = floor
@@ -39,21 +40,18 @@ class Feed:
         # Why a turn ended and what waits in the queue come again to every page; no message on disk tells them.
         if isinstance(event, (TurnStarted, AnswerSaved, ToolFinished)):
             self.saved_number = self.last_number
-        if self._listeners:
-            self._wake.set()
-            self._wake = anyio.Event()
+        self._wake_waiting()
 
     def close(self) -> None:
         """End every stream: the program stops."""
         self._is_closed = True
-        self._wake.set()
+        self._wake_waiting()
 
     async def events(self, after: int) -> AsyncGenerator[NumberedEvent, None]:
         """Every kept event with a number above `after`, then each new one, until `close`."""
         self._listeners += 1
         try:
             while True:
-                wake = self._wake
                 fresh = self._above(after)
                 for numbered in fresh:
                     after = numbered.number
@@ -61,9 +59,21 @@ class Feed:
                 if self._is_closed:
                     return
                 if not fresh:
-                    await wake.wait()
+                    await self._wait()
         finally:
             self._listeners -= 1
+
+    async def _wait(self) -> None:
+        self._waiting += 1
+        try:
+            await self._wake.wait()
+        finally:
+            self._waiting -= 1
+
+    def _wake_waiting(self) -> None:
+        if self._waiting:
+            self._wake.set()
+            self._wake = anyio.Event()
 
     def _above(self, after: int) -> list[NumberedEvent]:
         fresh: list[NumberedEvent] = []

@@ -16,7 +16,6 @@ from skales.core.ids import ApprovalId, IdSource, SessionId
 from skales.core.ports import Question
 from skales.core.tool import ToolCall, ToolSpec, property_formats
 from skales.data.grants import GrantStore
-from skales.security.shell import covers, suggest_prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +59,8 @@ class Permission:
         command = _command(spec, call)
         if command is None:
             return any(not grant.prefix for grant in grants)
+        from skales.security.shell import covers  # loaded with the first command, not with the program
+
         return any(grant.prefix and covers(grant.prefix, command) for grant in grants)
 
     def remember(self, spec: ToolSpec, call: ToolCall, scope: Scope, session_id: SessionId) -> None:
@@ -107,4 +108,8 @@ def _command(spec: ToolSpec, call: ToolCall) -> str | None:
 def _wider_prefix(spec: ToolSpec, call: ToolCall) -> str | None:
     """What a wider yes covers: a command prefix, "" for every call of a plain tool, None when none can be offered."""
     command = _command(spec, call)
-    return "" if command is None else suggest_prefix(command)
+    if command is None:
+        return ""
+    from skales.security.shell import suggest_prefix  # loaded with the first command, not with the program
+
+    return suggest_prefix(command)

@@ -12,8 +12,6 @@ from skales.core.tool import Outcome, SafetyMode, ToolSpec, Verdict, property_fo
 from skales.security.decision import dangerous_in_mode, decide
 from skales.security.network import NetworkPolicy, decide_url
 from skales.security.paths import PathPolicy, decide_path, resolve_path
-from skales.security.shell import judge_command
-from skales.security.shell_paths import named_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +49,10 @@ class Policy:
 
     def _judge_command(self, command: str) -> Verdict:
         """The command guard, and the blocked folders for each file the command names."""
+        # The shell's grammar is loaded with the first command, not with the program.
+        from skales.security.shell import judge_command
+        from skales.security.shell_paths import named_paths
+
         # Commands may reach beyond the allowed folders, which their own approval is for; blocked ones stay closed.
         closed = replace(self.paths, unrestricted=True)
         named = [self._judge_named(text, closed) for text in named_paths(command)]

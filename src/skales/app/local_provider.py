@@ -11,12 +11,11 @@ from anyio.abc import TaskGroup
 
 from skales.core.errors import ProviderError, ProviderFault, SkalesError
 from skales.core.events import Progress
-from skales.core.ports import ChatRequest, ProviderEvent
+from skales.core.ports import ChatRequest, Provider, ProviderEvent
 from skales.localmodels.local_models import CONTEXT_TOKENS, LocalModels
 from skales.localmodels.runtime import LocalAddress
 from skales.providers.catalog import find_entry
 from skales.providers.clients import SharedClients
-from skales.providers.constrained import ConstrainedProvider
 from skales.providers.endpoint import Endpoint
 from skales.providers.provider import build_provider
 
@@ -57,7 +56,10 @@ class LocalProvider:
         """The window the model is started with."""
         return CONTEXT_TOKENS
 
-    def _provider(self, address: LocalAddress) -> ConstrainedProvider:
+    def _provider(self, address: LocalAddress) -> Provider:
+        # Only the embedded model needs the protocol; everybody else starts without it.
+        from skales.providers.constrained import ConstrainedProvider
+
         endpoint = Endpoint(
             entry=find_entry(LOCAL_PROVIDER),
             provider_id=LOCAL_PROVIDER,

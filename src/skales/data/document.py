@@ -274,9 +274,23 @@ def _read_or_start(
 def _dump(value: Mapping[str, JsonValue]) -> bytes:
     if _is_too_deep(value):
         raise InputError(f"The document is nested more than {MAX_DEPTH} levels deep")
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
+    members = (f"  {json.dumps(key, ensure_ascii=False)}: {_dump_member(member)}" for key, member in value.items())
+    text = "{\n" + ",\n".join(members) + "\n}"
     # UTF-8 has no form for half a surrogate pair; JSON has one, and reading it gives the half back.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text).encode() + b"\n"
+
+
+def _dump_member(value: JsonValue) -> str:
+    """One key's value: a list of objects gets a line for each, anything else is indented to be edited by hand.
+
+    A conversation is such a list and is written anew with each message: the indenting encoder is Python and takes eight
+    times as long as the compact one, which is C.
+    """
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, Mapping) for item in value):
+        lines = ",\n    ".join(json.dumps(item, ensure_ascii=False, default=_plain) for item in value)
+        return f"[\n    {lines}\n  ]"
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
+    return text.replace("\n", "\n  ")
 
 
 def _plain(value: object) -> dict[str, JsonValue] | list[JsonValue]:

@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-import psutil
-
 from skales.core.json import JsonObject, as_object, parse_json
 from skales.data.document import storage_errors
 
@@ -137,6 +135,8 @@ def is_answering(address: str, api_key: str) -> bool:
 
 def choose_threads() -> int:
     """One per physical core we may use; the second thread of a core only gets in the way."""
+    import psutil  # loaded with the first model, not with the program
+
     physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else physical
     return max(1, min(physical, usable))

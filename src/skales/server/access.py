@@ -11,20 +11,27 @@ from fastapi import Depends, Request, Response
 from skales.app.wiring import App
 from skales.server.errors import HttpError
 
+# Dependencies are coroutines although they wait for nothing: plain functions would each cost a hop to a thread.
+
 COOKIE = "skales_session"
 
 
-def get_app(request: Request) -> App:
-    """The running app."""
+def running_app(request: Request) -> App:
+    """The app behind a request."""
     app = request.app.state.skales
     assert isinstance(app, App), "set by create_server"
     return app
 
 
+async def get_app(request: Request) -> App:
+    """The running app, for routes."""
+    return running_app(request)
+
+
 AppDep = Annotated[App, Depends(get_app)]
 
 
-def require_devkit(request: Request, app: AppDep) -> None:
+async def require_devkit(request: Request, app: AppDep) -> None:
     """The DevKit's own order: switched off 403, no token set 500, wrong token 401."""
     config = app.devkit.read()
     if not config.enabled:
@@ -35,7 +42,7 @@ def require_devkit(request: Request, app: AppDep) -> None:
         raise HttpError(401, "Invalid DevKit token")
 
 
-def require_page(request: Request, response: Response, app: AppDep) -> None:
+async def require_page(request: Request, response: Response, app: AppDep) -> None:
     """The page's cookie. Opening a page sets it; everything else must bring it."""
     if _has_cookie(request, app):
         return
@@ -45,7 +52,7 @@ def require_page(request: Request, response: Response, app: AppDep) -> None:
     raise HttpError(401, "Open the page first", hint="This address answers the Skales page only")
 
 
-def require_anyone_known(request: Request, app: AppDep) -> None:
+async def require_anyone_known(request: Request, app: AppDep) -> None:
     """The page's cookie, the DevKit token, or the local token of this process (`run/server.json`)."""
     bearer = _bearer(request)
     config = app.devkit.read()

@@ -55,6 +55,14 @@ def test_tools_run_without_a_model(home: DataDirectory) -> None:
     assert run_skales(home, "tools", "run", "fly").returncode == 1
 
 
+def test_a_tool_command_in_a_chat_prints_its_result(home: DataDirectory) -> None:
+    (home.workspace / "notes.txt").write_text("remember the milk\n", encoding="utf-8")
+    done = run_skales(home, "chat", "/tool read_file path=notes.txt")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "remember the milk")
+    missing = run_skales(home, "chat", "/tool read_file path=nope.txt")
+    assert (missing.returncode, "nope.txt" in missing.stderr) == (1, True)
+
+
 def test_errors_name_the_cause_and_the_next_step(home: DataDirectory) -> None:
     unknown = run_skales(home, "config", "provider", "nowhere")
     assert (unknown.returncode, "nowhere" in unknown.stderr) == (1, True)

@@ -22,6 +22,7 @@ from skales.core.events import (
     TurnStarted,
 )
 from skales.core.json import JsonObject, JsonValue
+from skales.core.tool import ToolCall, ToolResult
 
 _BAR_WIDTH = 30
 
@@ -35,6 +36,9 @@ class TurnView:
     calls: list[JsonValue] = field(default_factory=list)
     end: TurnEnded | None = None
     _mid_line: bool = False
+    # The person ran a tool themselves: its result is the answer.
+    _is_direct: bool = False
+    _is_failed_direct: bool = False
     _bar_shown: bool = False
 
     def show(self, event: TurnEvent) -> None:  # noqa: C901 - one arm per event
@@ -50,8 +54,7 @@ class TurnView:
             case ToolStarted(_, action):
                 self._say(f"→ {action}")
             case ToolFinished(call, result):
-                self.calls.append({"tool": call.name, "args": call.arguments, "ok": not result.is_error})
-                self._say(f"{'✗' if result.is_error else '✓'} {result.summary or result.text[:200]}")
+                self._show_result(call, result)
             case Notice(level, text):
                 self._say(text, important=level == "warning")
             case Progress():
@@ -60,10 +63,18 @@ class TurnView:
                 self._say(f"Queued: {text}")
             case TurnEnded():
                 self._show_end(event)
-            case TurnStarted() | ReasoningDelta() | ApprovalRequested() | ApprovalResolved():
+            case TurnStarted():
+                self._is_direct = not event.provider and bool(event.text)
+            case ReasoningDelta() | ApprovalRequested() | ApprovalResolved():
                 return
             case _:
                 assert_never(event)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the person got what they asked for; a tool they ran themselves must have worked."""
+        assert self.end is not None, "the turn is over"
+        return self.end.end is TurnEnd.COMPLETED and not self._is_failed_direct
 
     def as_json(self, session_id: str) -> JsonObject:
         """What `--json` prints."""
@@ -96,6 +107,16 @@ class TurnView:
             return
         self._end_line()
         (warn if important else aside)(text)
+
+    def _show_result(self, call: ToolCall, result: ToolResult) -> None:
+        self.calls.append({"tool": call.name, "args": call.arguments, "ok": not result.is_error})
+        self._is_failed_direct = self._is_direct and result.is_error
+        if self._is_direct and not result.is_error:
+            self.text.append(result.text)
+            self._write(result.text)
+            self._end_line()
+        else:
+            self._say(f"{'✗' if result.is_error else '✓'} {result.summary or result.text[:200]}")
 
     def _show_end(self, event: TurnEnded) -> None:
         self.end = event

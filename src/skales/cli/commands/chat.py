@@ -13,7 +13,6 @@ from skales.cli.questions import read_line
 from skales.cli.terminal import aside, paint, row, title, warn
 from skales.cli.turn_view import TurnView
 from skales.core.errors import InputError, SkalesError
-from skales.core.events import TurnEnd
 from skales.core.json import as_list, as_object, as_text
 
 _HELP = """  /new            start a new conversation
@@ -43,8 +42,7 @@ async def _ask_once(text: str, session_id: str | None, *, as_json: bool) -> int:
         await run_turn(backend, session_id, text, view)
     if as_json:
         print(json.dumps(view.as_json(session_id), ensure_ascii=False))
-    assert view.end is not None, "a turn always ends with TurnEnded"
-    return 0 if view.end.end is TurnEnd.COMPLETED else 1
+    return 0 if view.succeeded else 1
 
 
 async def _talk(session_id: str | None) -> int:

@@ -274,6 +274,16 @@ async def test_a_message_sent_meanwhile_is_queued_on_disk_and_answered_next(
     assert not json.loads((home.sessions / f"{session_id}.json").read_text(encoding="utf-8")).get("queued")
 
 
+async def test_messages_that_waited_through_a_restart_come_before_the_next_one(
+    open_scripted: OpenApp, home: DataDirectory
+) -> None:
+    async with open_scripted(says("ok")) as app:
+        session_id = app.sessions.create().id
+        app.sessions.queue(session_id, "earlier")
+        await run_turn(app, "later", session_id)
+    assert [message["content"] for message in on_disk(home, session_id)] == ["earlier\n\nlater", "ok"]
+
+
 async def test_the_third_identical_call_is_guarded_and_the_fifth_ends_the_turn(open_scripted: OpenApp) -> None:
     async with open_scripted(calls(("list_directory", {"path": "."}))) as app:
         _, events = await run_turn(app, "loop")

@@ -66,15 +66,19 @@ class Turns:
         """Take a message: run it, or queue it behind the running turn. Raises InputError, NotFoundError."""
         if not text.strip():
             raise InputError("The message is empty", code="empty_message")
-        await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
+        session = await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
         lane = self._lane(session_id)
         async with lane.lock:
             ticket = Ticket(session_id, lane.scope is not None, lane.feed.last_number)
+            if not ticket.queued and not session.queued:
+                self._launch(lane, TurnOrder(session_id=session_id, surface=surface, text=text))
+                return ticket
+            session = await anyio.to_thread.run_sync(self._parts.sessions.queue, session_id, text)
             if ticket.queued:
-                await anyio.to_thread.run_sync(self._parts.sessions.queue, session_id, text)
                 lane.feed.publish(MessageQueued(text))
             else:
-                self._launch(lane, TurnOrder(session_id=session_id, surface=surface, text=text))
+                # Others have waited since an earlier life of the program; they come first.
+                self._launch(lane, _queued_order(session_id, surface, session.queued))
         return ticket
 
     async def resume(self, session_id: SessionId, *, surface: str = "page") -> Ticket:

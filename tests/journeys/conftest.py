@@ -22,8 +22,10 @@ def open_scripted(home: DataDirectory) -> OpenApp:
     """`async with open_scripted(step, step, …) as app`; several lives of one data directory are possible."""
 
     @asynccontextmanager
-    async def opened(*steps: Step, provider: ScriptedProvider | None = None) -> AsyncIterator[App]:
-        chooser = ScriptedChooser(provider or ScriptedProvider(steps))
+    async def opened(
+        *steps: Step, provider: ScriptedProvider | None = None, real_models: bool = False
+    ) -> AsyncIterator[App]:
+        chooser = None if real_models else ScriptedChooser(provider or ScriptedProvider(steps))
         lock = InstanceLock(home)
         lock.acquire(exclusive=True)
         try:

@@ -205,7 +205,7 @@ class Turn:
                     case CallReady(call):
                         draft.calls.append(call)
                     case NativeBlocks(name, blocks):
-                        draft.native = {"format": name, "blocks": blocks}
+                        draft.native = {"format": name, "blocks": list(blocks)}
                     case UsageCounted(usage):
                         draft.usage = usage
                     case RetryPlanned(reason, wait_s, attempt):

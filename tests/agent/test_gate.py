@@ -1,0 +1,180 @@
+"""What the gate lets through, what it says when it does not, and what it writes down."""
+
+import json
+
+import pytest
+
+from skales.core.approval import Decision, Scope
+from skales.core.events import Notice
+from skales.core.json import JsonObject
+from skales.core.tool import Safety, SafetyMode, ToolCall
+from skales.data.paths import DataDirectory
+from tests.agent.conftest import SESSION, OpenStage, spec
+
+pytestmark = pytest.mark.anyio
+
+FREE = spec("look", Safety.AUTO)
+ASKS = spec("change", Safety.CONFIRM, path="path")
+YES = Decision(approved=True)
+
+
+def call(name: str, problem: str = "", **arguments: str) -> ToolCall:
+    return ToolCall("c1", name, arguments, problem)
+
+
+def audit(home: DataDirectory) -> list[dict[str, object]]:
+    (log,) = home.logs.glob("audit-*.jsonl")
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+async def test_an_unknown_tool_is_answered_with_its_neighbours(open_stage: OpenStage) -> None:
+    stage = open_stage(FREE)
+    result = await stage.gate.run(call("loook"), stage.origin())
+    assert (result.is_error, "Did you mean look?" in result.text) == (True, True)
+    assert stage.gate.describe(call("loook")) == "loook"
+
+
+async def test_a_switched_off_tool_is_refused_by_the_name_of_its_addon(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("send", Safety.AUTO, addon="email"))
+    result = await stage.gate.run(call("send"), stage.origin())
+    assert "'email'" in result.text
+    assert stage.toolbox.ran == []
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [(call("look", problem="it ends in the middle"), "it ends in the middle"), (call("look", wrong="x"), "'wrong'")],
+)
+async def test_unusable_arguments_are_explained(open_stage: OpenStage, given: ToolCall, words: str) -> None:
+    stage = open_stage(FREE)
+    result = await stage.gate.run(given, stage.origin())
+    assert (result.is_error, words in result.text) == (True, True)
+
+
+async def test_a_tool_for_people_alone_is_not_started_by_a_model(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("define", Safety.MANUAL))
+    assert (await stage.gate.run(call("define"), stage.origin())).is_error
+    assert not (await stage.gate.run(call("define"), stage.origin(by_user=True))).is_error
+
+
+@pytest.mark.parametrize(
+    ("formats", "arguments"),
+    [
+        ({"path": "path"}, {"path": "/etc/passwd"}),
+        ({"path": "path"}, {"path": "a\0b"}),
+        ({"url": "uri"}, {"url": "http://169.254.169.254/"}),
+        ({"command": "shell-command"}, {"command": "rm -rf /"}),
+    ],
+)
+async def test_rules_about_arguments_hold_even_for_the_person(
+    open_stage: OpenStage, formats: dict[str, str], arguments: JsonObject
+) -> None:
+    stage = open_stage(spec("reach", Safety.AUTO, **formats))
+    for by_user in (False, True):
+        result = await stage.gate.run(ToolCall("c", "reach", arguments), stage.origin(by_user=by_user))
+        assert result.text.startswith("BLOCKED")
+    assert stage.toolbox.ran == []
+
+
+async def test_a_link_is_judged_itself_and_not_by_what_it_leads_to(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("unlink", Safety.AUTO, link="path"), spec("read", Safety.AUTO, path="path"))
+    (stage.home.workspace / "out").symlink_to("/etc")
+    assert not (await stage.gate.run(call("unlink", link="out"), stage.origin())).is_error
+    assert (await stage.gate.run(call("read", path="out"), stage.origin())).is_error
+
+
+async def test_a_command_that_names_no_usable_file_is_left_to_the_shell(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("shell", Safety.AUTO, command="shell-command"), mode=SafetyMode.ADVANCED)
+    (stage.home.workspace / "loop").symlink_to("loop")
+    assert not (await stage.gate.run(call("shell", command="cat loop"), stage.origin())).is_error
+
+
+async def test_other_argument_types_carry_no_rule(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("many", Safety.AUTO, path="path", other="date"))
+    given: JsonObject = {"path": ["a", "b", 3], "other": "today", "more": {"x": 1}}
+    assert not (await stage.gate.run(ToolCall("c", "many", given), stage.origin())).is_error
+    assert not (await stage.gate.run(ToolCall("c", "many", {"path": None}), stage.origin())).is_error
+
+
+@pytest.mark.parametrize(
+    ("decided", "words"),
+    [
+        (Decision(approved=False), "BLOCKED: the user declined"),
+        (Decision(approved=False, instead="ask Ada"), "ask Ada"),
+        (Decision(approved=True, args={"path": "/etc/passwd"}), "BLOCKED"),
+    ],
+)
+async def test_a_no_and_a_forbidden_edit_do_not_run(open_stage: OpenStage, decided: Decision, words: str) -> None:
+    stage = open_stage(ASKS)
+    result = await stage.gate.run(call("change", path="a"), stage.origin(decided=decided))
+    assert (result.is_error, words in result.text) == (True, True)
+    assert stage.toolbox.ran == []
+
+
+async def test_nobody_answering_counts_as_no(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS, timeout_s=0)
+    result = await stage.gate.run(call("change", path="a"), stage.origin())
+    assert "nobody answered in time" in result.text
+    assert not list(stage.home.approvals.glob("*.json"))
+
+
+@pytest.mark.parametrize(("scope", "reach"), [(Scope.ONCE, []), (Scope.SESSION, [SESSION]), (Scope.ALWAYS, [""])])
+async def test_a_wider_yes_is_remembered_as_far_as_it_reaches(
+    open_stage: OpenStage, scope: Scope, reach: list[str]
+) -> None:
+    stage = open_stage(ASKS)
+    decided = Decision(approved=True, scope=scope)
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=decided))
+    assert [grant.session_id for grant in stage.grants.list()] == reach
+
+
+async def test_a_yes_for_a_conversation_without_one_is_kept_nowhere(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS)
+    origin = stage.origin(decided=Decision(approved=True, scope=Scope.SESSION))
+    loose = type(origin)(session_id=type(SESSION)(""), surface="test", emit=origin.emit, decided=origin.decided)
+    await stage.gate.run(call("change", path="a"), loose)
+    assert stage.grants.list() == []
+
+
+async def test_no_wider_yes_is_offered_for_a_command_that_could_do_anything(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("shell", Safety.CONFIRM, command="shell-command"), timeout_s=0)
+    await stage.gate.run(call("shell", command="python3 -c 'print(1)'"), stage.origin())
+    assert stage.asked[0].approval.covers == ""
+    always = Decision(approved=True, scope=Scope.ALWAYS)
+    await stage.gate.run(call("shell", command="python3 x.py"), stage.origin(decided=always))
+    assert stage.grants.list() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("break_well", "It cannot be done. Try later"), ("break_badly", "ZeroDivisionError: oops")]
+)
+async def test_a_failing_tool_is_a_result_for_the_model(open_stage: OpenStage, name: str, words: str) -> None:
+    stage = open_stage(spec(name, Safety.AUTO))
+    result = await stage.gate.run(call(name), stage.origin())
+    assert (result.is_error, words in result.text) == (True, True)
+
+
+async def test_each_decision_is_one_line_with_secrets_masked(open_stage: OpenStage) -> None:
+    stage = open_stage(FREE, ASKS)
+    key = "sk-proj-" + "0123456789abcdefghij"
+    await stage.gate.run(call("look", text=key), stage.origin())
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=YES))
+    await stage.gate.run(call("change", path="/etc/x"), stage.origin())
+    await stage.gate.run(call("nothing"), stage.origin(by_user=True))
+    lines = audit(stage.home)
+    assert [line["decision"] for line in lines] == ["auto", "approved", "blocked", "unknown"]
+    assert key not in json.dumps(lines)
+
+
+async def test_an_unwritable_audit_log_is_told_and_stops_nothing(open_stage: OpenStage) -> None:
+    stage = open_stage(FREE)
+    stage.home.logs.write_text("in the way", encoding="utf-8")
+    assert not (await stage.gate.run(call("look"), stage.origin())).is_error
+    assert [event.level for event in stage.events if isinstance(event, Notice)] == ["warning"]
+
+
+async def test_a_call_that_cannot_be_noted_down_does_not_run(open_stage: OpenStage) -> None:
+    stage = open_stage(FREE)
+    (stage.home.root / "run").write_text("in the way", encoding="utf-8")
+    result = await stage.gate.run(call("look"), stage.origin())
+    assert (result.is_error, stage.toolbox.ran) == (True, [])

@@ -18,6 +18,9 @@ GUARDED = [
     ("PUT", "/api/cli/model"),
     ("GET", "/api/cli/sessions"),
     ("DELETE", "/api/cli/sessions?id=x"),
+    ("GET", "/api/cli/memory"),
+    ("POST", "/api/cli/memory"),
+    ("DELETE", "/api/cli/memory?id=x"),
     ("GET", "/api/cli/status"),
     ("POST", "/api/cli/chat"),
 ]
@@ -109,6 +112,41 @@ def test_sessions_are_listed_read_and_deleted(client: TestClient, home: DataDire
     for method in ("GET", "DELETE"):
         answer = client.request(method, f"/api/cli/sessions?id={session.id}", headers=TOKEN)
         assert (answer.status_code, answer.json()["error"]) == (404, "Session not found")
+
+
+def test_memories_are_added_listed_and_deleted(client: TestClient, home: DataDirectory) -> None:
+    switch_on(home)
+    assert client.get("/api/cli/memory", headers=TOKEN).json() == {"memories": [], "count": 0}
+    body = {"content": "Likes tea", "category": "preference", "keywords": "tea"}
+    added = client.post("/api/cli/memory", headers=TOKEN, json=body).json()
+    assert added["success"] is True
+    memory = added["memory"]
+    assert (memory["content"], memory["category"], memory["relevance_keywords"]) == ("Likes tea", "preference", [])
+    assert memory["source_conversation_id"] == "devkit-cli"
+    client.post("/api/cli/memory", headers=TOKEN, json={"content": "Lives in Graz", "keywords": ["graz"]})
+    listed = client.get("/api/cli/memory", headers=TOKEN).json()
+    assert (listed["count"], {found["category"] for found in listed["memories"]}) == (2, {"preference", "fact"})
+    deleted = client.delete(f"/api/cli/memory?id={memory['id']}", headers=TOKEN).json()
+    assert deleted == {"success": True, "deleted": memory["id"]}
+
+
+@pytest.mark.parametrize(
+    ("request_line", "body", "expected"),
+    [
+        ("POST /api/cli/memory", {}, (400, "content is required")),
+        ("POST /api/cli/memory", {"content": 3}, (400, "content is required")),
+        ("DELETE /api/cli/memory", None, (400, "id parameter is required")),
+        ("DELETE /api/cli/memory?id=mem_0", None, (404, "Memory not found")),
+        ("DELETE /api/cli/memory?id=../x", None, (404, "Memory not found")),
+    ],
+)
+def test_memories_refuse_what_they_cannot_use(
+    client: TestClient, home: DataDirectory, request_line: str, body: object, expected: tuple[int, str]
+) -> None:
+    switch_on(home)
+    method, path = request_line.split(" ")
+    answer = client.request(method, path, headers=TOKEN, json=body)
+    assert (answer.status_code, answer.json()["error"]) == expected
 
 
 def frames_of(body: str) -> list[dict[str, object]]:

@@ -5,7 +5,6 @@ Spec: http-api.md 2, 3, 8, 17. Shapes and names are the contract of the original
 
 from skales import __version__
 from skales.app.wiring import App
-from skales.core.clock import to_datetime
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject
 from skales.data.index import SessionSummary
@@ -75,7 +74,7 @@ def report_status(app: App) -> JsonObject:
         "tools_count": app.capabilities.count(),
         "uptime_ms": app.uptime_ms(),
         "devkit_version": app.devkit.read().version,
-        "timestamp": to_datetime(app.clock.now_ms()).isoformat(),
+        "timestamp": app.clock.now_ms(),
         "implementation": f"skales-python {__version__}",
     }
 

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import approvals, devkit, devkit_chat, local
+from skales.server.api import approvals, devkit, devkit_chat, devkit_memory, local
 from skales.server.errors import (
     HttpError,
     answer_fault,
@@ -33,6 +33,7 @@ def create_server(app: App) -> FastAPI:
     server.include_router(devkit.open_router)
     server.include_router(devkit_chat.router)
     server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
+    server.include_router(devkit_memory.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(local.open_router)
     server.include_router(approvals.router)
     server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])

@@ -143,6 +143,30 @@ async def test_streams_of_quiet_conversations_are_let_go_and_numbers_still_go_up
         assert [numbered async for numbered in app.turns.events(first, app.turns.last_number(first))] == []
 
 
+async def test_a_session_that_breaks_while_it_runs_can_still_be_stopped(
+    open_scripted: OpenApp, home: DataDirectory
+) -> None:
+    async with open_scripted([TextPiece("one"), Hang()], says("fine")) as app:
+        broken, other = app.sessions.create().id, app.sessions.create().id
+        await app.turns.start(broken, "hello")
+        await wait_for(app, broken, TextDelta)
+        (home.sessions / f"{broken}.json").write_bytes(b"{ torn")
+        app.turns.stop(broken)
+        await wait_for(app, broken, TurnEnded)
+        _, events = await run_turn(app, "hello", other)
+        assert end_of(events).end is TurnEnd.COMPLETED
+
+
+async def test_a_question_that_cannot_be_withdrawn_is_told_and_stops_nothing(
+    open_scripted: OpenApp, home: DataDirectory
+) -> None:
+    home.approvals.write_text("in the way", encoding="utf-8")
+    async with open_scripted(says("fine")) as app:
+        _, events = await run_turn(app, "hello")
+    assert end_of(events).end is TurnEnd.COMPLETED
+    assert [event.level for event in events if isinstance(event, Notice)] == ["warning"]
+
+
 async def test_each_step_is_on_disk_once(open_scripted: OpenApp, home: DataDirectory) -> None:
     async with open_scripted(calls(("list_directory", {"path": "."})), says("ok")) as app:
         session_id, _ = await run_turn(app, "look")

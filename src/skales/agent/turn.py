@@ -126,7 +126,7 @@ class Turn:
             end = await self._run_order()
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
-                await self._close_open_calls("Cancelled, not run: stopped by the user")
+                await self._close_after_stop()
             self._emit(self._ended(TurnEnd.STOPPED))
             raise
         except SkalesError as error:
@@ -289,6 +289,13 @@ class Turn:
         for call in find_open_calls(session.messages):
             ran = self._parts.started.is_marked(self._order.session_id, call.id)
             await self._save_result(call, _interrupted() if ran else _not_run(reason), 0)
+
+    async def _close_after_stop(self) -> None:
+        try:
+            await self._close_open_calls("Cancelled, not run: stopped by the user")
+        except SkalesError:
+            # A full disk must not keep a turn from stopping; what is missing is repaired before the next request.
+            _log.warning("open calls of %s could not be closed", self._order.session_id, exc_info=True)
 
     async def _run_command(self) -> TurnEnded:
         """`/tool …`: the person's own call, written down like any other."""

@@ -140,7 +140,7 @@ class Turns:
             assert lane.scope is not None, "set by whoever ordered the turn"
             with lane.scope:
                 if order.text:
-                    await self._desk.drop(order.session_id)
+                    await self._withdraw_questions(order.session_id, lane.feed)
                 await Turn(self._parts, order, lane.feed.publish).run()
             async with lane.lock:
                 queued = await self._queued(order.session_id, lane.feed)
@@ -149,6 +149,12 @@ class Turns:
                     return
                 order = _queued_order(order.session_id, order.surface, queued)
                 lane.scope = anyio.CancelScope()
+
+    async def _withdraw_questions(self, session_id: SessionId, feed: Feed) -> None:
+        try:
+            await self._desk.drop(session_id)
+        except SkalesError as error:
+            feed.publish(Notice("warning", str(error)))
 
     async def _queued(self, session_id: SessionId, feed: Feed) -> tuple[str, ...]:
         try:

@@ -72,28 +72,29 @@ class LocalProvider:
         return ConstrainedProvider(build_provider(endpoint, self._clients), tiny=tiny)
 
     async def _prepare(self, model_id: str) -> AsyncGenerator[Progress | LocalAddress, None]:
-        send, receive = anyio.create_memory_object_stream[Progress | LocalAddress | SkalesError](max_buffer_size=10_000)
+        send, receive = anyio.create_memory_object_stream[Progress | LocalAddress | Exception](max_buffer_size=10_000)
         scope = anyio.CancelScope()
 
         async def prepare() -> None:
             with send, scope:
                 try:
                     send.send_nowait(await self._local.ensure_running(send.send_nowait, model_id))
-                except SkalesError as error:
+                except Exception as error:  # noqa: BLE001 - raised again in the turn that waits; here it would end the app
                     send.send_nowait(error)
 
         self._tasks.start_soon(prepare)
         with receive:
             try:
                 async for step in receive:
-                    if isinstance(step, SkalesError):
+                    if isinstance(step, Exception):
                         raise _as_provider_error(step) from step
                     yield step
             finally:
                 scope.cancel()
 
 
-def _as_provider_error(error: SkalesError) -> ProviderError:
-    if isinstance(error, ProviderError):
+def _as_provider_error(error: Exception) -> Exception:
+    """What a turn reports: errors of setting up as a provider's, faults of ours as they are."""
+    if isinstance(error, ProviderError) or not isinstance(error, SkalesError):
         return error
     return ProviderError(error.message, fault=ProviderFault.NOT_CONFIGURED, hint=error.hint)

@@ -86,15 +86,19 @@ class LocalProvider:
         with receive:
             try:
                 async for step in receive:
-                    if isinstance(step, Exception):
-                        raise _as_provider_error(step) from step
+                    match step:
+                        case ProviderError():
+                            raise step
+                        case SkalesError():
+                            raise _as_provider_error(step) from step
+                        case Exception():
+                            raise step
+                        case _:
+                            pass
                     yield step
             finally:
                 scope.cancel()
 
 
-def _as_provider_error(error: Exception) -> Exception:
-    """What a turn reports: errors of setting up as a provider's, faults of ours as they are."""
-    if isinstance(error, ProviderError) or not isinstance(error, SkalesError):
-        return error
+def _as_provider_error(error: SkalesError) -> ProviderError:
     return ProviderError(error.message, fault=ProviderFault.NOT_CONFIGURED, hint=error.hint)

@@ -3,7 +3,6 @@
 Keys leave the settings here and go nowhere but into their own provider's requests. Spec: providers.md, "Rules".
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -11,7 +10,6 @@ from anyio.abc import TaskGroup
 
 from skales.app.local_provider import LOCAL_PROVIDER, LocalProvider
 from skales.core.errors import NotFoundError, ProviderError, ProviderFault
-from skales.core.events import Progress
 from skales.core.ports import ChosenModel
 from skales.data.settings import ProviderSettings, Settings, SettingsStore
 from skales.localmodels.local_models import LocalModels
@@ -94,10 +92,6 @@ class Models:
             return [model.id for model in self._local.installed_models()]
         entry = self._entry(provider_id)
         return await self._provider(provider_id, entry, settings.provider(provider_id), settings).list_models()
-
-    async def fetch_local(self, report: Callable[[Progress], None]) -> None:
-        """Fetch what the embedded model needs, without asking it anything. Raises ConfigurationError, StorageError."""
-        await self._local.fetch(report)
 
     def _local_provider(self, settings: Settings) -> LocalProvider:
         assert self._tasks is not None, "open() comes first"

@@ -144,7 +144,8 @@ def test_an_approval_is_found_and_given_with_the_keyboard_alone(serve: Serve, pa
         send(page, "write it")
         expect(page.locator(".approval")).to_be_visible()
         page.keyboard.press("Shift+Tab")
-        for _ in range(20):
+        # The card may come while the page still attaches to its new conversation; then the way leads around once more.
+        for _ in range(60):
             if page.evaluate("document.activeElement.dataset.answer") == "approve":
                 break
             page.keyboard.press("Shift+Tab")

@@ -149,7 +149,7 @@ const TAKERS = {
 
   sync: (live, { running }) => {
     live.answer = null;
-    live.transcript.live.replaceChildren();
+    live.transcript.forgetLive();
     live.setRunning(running);
   },
 

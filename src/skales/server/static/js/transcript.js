@@ -46,8 +46,14 @@ class Transcript {
 
   replace(html) {
     const fresh = parseHtml(html).querySelector("#transcript");
+    const focused = document.activeElement;
+    // A card that a person is answering keeps what they wrote, and the keyboard stays on it.
+    for (const card of this.root?.querySelectorAll(".approval") ?? []) {
+      fresh.querySelector(`#${CSS.escape(card.id)}`)?.replaceWith(card);
+    }
     (this.root ?? this.scroll.firstElementChild).replaceWith(fresh);
     this.attach();
+    if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
   }
 
   get place() {
@@ -56,6 +62,15 @@ class Transcript {
 
   set busy(value) {
     this.scroll.setAttribute("aria-busy", String(value));
+  }
+
+  // What is not on disk comes again. Cards and steps under way stay: they come under the same name, and a person may be
+  // on one of them with the keyboard.
+  forgetLive() {
+    for (const child of [...this.live.children]) {
+      const stays = child.matches(".approval") || (child.matches(".step") && !isFinished(child));
+      if (!stays) child.remove();
+    }
   }
 
   // Puts an element where one of the same id is, else at the end of the live part.

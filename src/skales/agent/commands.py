@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 
 from skales.core.errors import InputError
-from skales.core.json import JsonObject, JsonValue, parse_json
+from skales.core.json import JsonObject, JsonValue, parse_typed
 from skales.core.tool import ToolSpec
 
 PREFIX = "/tool"
@@ -28,9 +28,9 @@ def parse_tool_arguments(text: str, spec: ToolSpec) -> JsonObject:
 
     A value without a key goes to the first required parameter that has none.
     """
-    rest = text.split(maxsplit=2)[2] if len(text.split(maxsplit=2)) == 3 else ""
+    rest = text.split(maxsplit=2)[2:]
     try:
-        words = shlex.split(rest)
+        words = shlex.split("".join(rest))
     except ValueError as error:
         raise InputError(f"The arguments cannot be read: {error}", hint="Close every quote") from error
     properties = spec.parameters.get("properties")
@@ -41,22 +41,12 @@ def parse_tool_arguments(text: str, spec: ToolSpec) -> JsonObject:
     for word in words:
         key, equals, value = word.partition("=")
         if equals and key.isidentifier():
-            arguments[key] = _parse_value(value)
+            arguments[key] = parse_typed(value)
             continue
         free = [name for name in open_names if name not in arguments]
         if not free:
             raise InputError(
                 f"{word!r} belongs to no parameter", hint=f"Write key=value; {spec.name} knows {', '.join(known)}"
             )
-        arguments[free[0]] = _parse_value(word)
+        arguments[free[0]] = parse_typed(word)
     return arguments
-
-
-def _parse_value(text: str) -> JsonValue:
-    """JSON when it is an array or object, else the text; numbers and switches are made right by the schema."""
-    if text[:1] not in ("[", "{"):
-        return text
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text

@@ -7,6 +7,7 @@ from skales import __version__
 from skales.app.wiring import App
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject
+from skales.core.tool import ToolResult
 from skales.data.index import SessionSummary
 from skales.data.session_codec import message_to_disk
 
@@ -57,6 +58,11 @@ def report_session(app: App, session_id: SessionId) -> JsonObject:
             **({"agentId": session.agent_id} if session.agent_id else {}),
         }
     }
+
+
+def report_result(result: ToolResult) -> JsonObject:
+    """What came of a tool that a person ran."""
+    return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
 
 
 def report_status(app: App) -> JsonObject:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import anyio.to_thread
 
-from skales.app.reports import report_model, report_session, report_sessions, report_status, report_tools
+from skales.app.reports import report_model, report_result, report_session, report_sessions, report_status, report_tools
 from skales.app.wiring import App, open_app
 from skales.cli.backend import Backend
 from skales.core.approval import Decision
@@ -62,8 +62,7 @@ class InProcessBackend:
 
     async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
         """Run a tool as the person."""
-        result = await self._app.run_tool(name, arguments, surface="cli")
-        return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
+        return report_result(await self._app.run_tool(name, arguments, surface="cli"))
 
     async def create_session(self) -> str:
         """A new conversation's id."""

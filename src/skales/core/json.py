@@ -17,6 +17,19 @@ def parse_json(text: str) -> JsonValue:
         raise ValueError("the JSON is nested too deeply") from error
 
 
+def parse_typed(text: str) -> JsonValue:
+    """A value as a person types it: JSON when it is an array or object, else the text as it is.
+
+    Numbers and switches stay text; whoever knows the schema makes them right.
+    """
+    if text[:1] not in ("[", "{"):
+        return text
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
 def as_object(value: JsonValue) -> JsonObject:
     """The value when it is an object, else an empty one: for reading optional parts of foreign JSON."""
     return value if isinstance(value, Mapping) else {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NewType, TypeVar
 
-from skales.core.json import JsonObject, JsonValue
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolExample, ToolResult
 
 # Parameter types whose values the gate judges. A `Path` arrives resolved, absolute and allowed; a `LinkPath` likewise,
@@ -81,8 +81,3 @@ def mark_of(function: Callable[..., object]) -> ToolMark | None:
     """What the decorator said about a function, None for a plain one."""
     found = getattr(function, _MARK, None)
     return found if isinstance(found, ToolMark) else None
-
-
-def object_result(text: str, data: JsonObject, *, summary: str = "") -> ToolResult:
-    """A good result with both words and structured data."""
-    return ToolResult(text=text, summary=summary or text[:200], data=data)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from skales.cli.backend import open_backend
 from skales.cli.terminal import paint, row, title
 from skales.core.errors import InputError, NotFoundError
-from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_typed
 from skales.tools.index import load_index
 
 
@@ -86,18 +86,9 @@ def parse_words(words: Sequence[str]) -> JsonObject:
         name = name.replace("-", "_")
         if not equals:
             value = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
-        parsed = _parse_value(value)
+        parsed = parse_typed(value)
         arguments[name] = [*_as_items(arguments[name]), parsed] if name in arguments else parsed
     return arguments
-
-
-def _parse_value(text: str) -> JsonValue:
-    if text[:1] not in ("[", "{"):
-        return text
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text
 
 
 def _as_items(value: JsonValue) -> Sequence[JsonValue]:

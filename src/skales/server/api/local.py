@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales import __version__
+from skales.app.reports import report_result
 from skales.app.wiring import App
 from skales.core.event_json import event_to_json
 from skales.core.ids import SessionId
@@ -67,8 +68,7 @@ async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingR
 @router.post("/tools/{name}/run")
 async def run_tool(app: AppDep, name: str, body: JsonBody) -> Answer:
     """Run a tool as the person at this machine; rules still hold, approval is the call itself."""
-    result = await app.run_tool(name, body, surface="cli")
-    return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
+    return report_result(await app.run_tool(name, body, surface="cli"))
 
 
 async def _frames(app: App, session_id: SessionId, after: int) -> AsyncGenerator[bytes, None]:

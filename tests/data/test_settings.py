@@ -43,7 +43,7 @@ def test_without_a_file_everything_is_the_default(store: SettingsStore, home: Da
         active_provider="skales_local",
         providers={},
         system_prompt="",
-        locale="en",
+        locale="",
         theme="system",
         safety_mode=SafetyMode.SAFE,
         file_access_mode=FileAccess.WORKSPACE_ONLY,

@@ -111,8 +111,9 @@ class Settings(_FilePart):
     active_provider: str = "skales_local"
     providers: dict[str, ProviderSettings] = {}
     system_prompt: str = ""
-    locale: str = "en"
+    locale: str = ""  # as the browser asks for
     theme: str = "system"
+    accent: str = "viridian"
     safety_mode: SafetyMode = SafetyMode.SAFE
     file_access_mode: FileAccess = FileAccess.WORKSPACE_ONLY
     allowed_folders: list[str] = []

@@ -10,6 +10,7 @@ from fastapi import Depends, Request, Response
 
 from skales.app.wiring import App
 from skales.server.errors import HttpError
+from skales.server.words import pick_language, use_language
 
 # Dependencies are coroutines although they wait for nothing: plain functions would each cost a hop to a thread.
 
@@ -43,7 +44,8 @@ async def require_devkit(request: Request, app: AppDep) -> None:
 
 
 async def require_page(request: Request, response: Response, app: AppDep) -> None:
-    """The page's cookie. Opening a page sets it; everything else must bring it."""
+    """The page's cookie. Opening a page sets it; everything else must bring it. Answers speak the person's language."""
+    use_language(pick_language(app.settings.load().locale, request.headers.get("accept-language", "")))
     if _has_cookie(request, app):
         return
     if request.method == "GET" and _opens_page(request):

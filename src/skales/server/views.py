@@ -84,6 +84,7 @@ class Shell:
     title: str
     screen: Screen
     theme: str
+    accent: str
     sessions: SessionList
     deleted: str = ""
 

@@ -11,17 +11,20 @@ from skales.server.views import ErrorPage, Screen, SessionGroup, SessionList, Se
 
 _SESSIONS_AT_ONCE = 60
 _THEMES = ("light", "dark")
+# Each has its tokens in css/tokens.css.
+ACCENTS = ("viridian", "indigo", "amber")
 
 Cursor = tuple[int, str]
 
 
 def build_shell(app: App, title: str, screen: Screen, *, current: str = "", query: str = "") -> Shell:
     """The frame of a page. Reads the disk."""
-    theme = app.settings.load().theme
+    settings = app.settings.load()
     return Shell(
         title=title,
         screen=screen,
-        theme=theme if theme in _THEMES else "system",
+        theme=settings.theme if settings.theme in _THEMES else "system",
+        accent=settings.accent if settings.accent in ACCENTS else ACCENTS[0],
         sessions=build_session_list(app, current=current, query=query),
     )
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from skales.server import words
 from skales.server.ui.assets import asset_address
 from skales.server.views import View
 
@@ -43,13 +45,19 @@ COMMANDS = (
 
 def render(view: View) -> str:
     """The HTML of a page or fragment; the view's class names the template."""
-    return environment().get_template(view.template).render(view=view, asset=asset_address, commands=COMMANDS)
+    tag = words.language()
+    return (
+        environment()
+        .get_template(view.template)
+        .render(view=view, asset=asset_address, commands=COMMANDS, language=tag, script_words=words.script_words(tag))
+    )
 
 
 @cache
 def environment() -> Environment:
     """Strict: a template that asks for what its view does not have is a fault. Everything is escaped."""
-    return Environment(
+    made = Environment(
+        extensions=["jinja2.ext.i18n"],
         loader=FileSystemLoader(_FOLDER, encoding="utf-8"),
         undefined=StrictUndefined,
         autoescape=True,
@@ -57,3 +65,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Newstyle: `%(name)s` in a message is filled in and escaped by the template itself.
+    translating: Any = made  # the extension gives the environment this method
+    translating.install_gettext_callables(words.gettext, words.ngettext_unfilled, newstyle=True)
+    return made

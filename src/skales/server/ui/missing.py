@@ -10,8 +10,7 @@ from skales.server.errors import answer_framework_error
 from skales.server.ui.frame import build_error_page
 from skales.server.ui.pages import PageResponse, render
 from skales.server.views import Trouble
-
-_TROUBLE = Trouble("There is nothing at this address", "It may have been mistyped", "/chat", "Go to the chat")
+from skales.server.words import _, pick_language, use_language
 
 
 async def answer_missing(request: Request, error: Exception) -> Response:
@@ -19,5 +18,10 @@ async def answer_missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code != 404 or "text/html" not in request.headers.get("accept", ""):
         return await answer_framework_error(request, error)
-    page = await anyio.to_thread.run_sync(build_error_page, running_app(request), "Page not found", _TROUBLE)
+    app = running_app(request)
+    use_language(pick_language(app.settings.load().locale, request.headers.get("accept-language", "")))
+    trouble = Trouble(
+        _("There is nothing at this address"), _("It may have been mistyped"), "/chat", _("Go to the chat")
+    )
+    page = await anyio.to_thread.run_sync(build_error_page, app, _("Page not found"), trouble)
     return PageResponse(render(page), status_code=404)

@@ -8,15 +8,16 @@ from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.core.tool import ToolSpec
 from skales.server.ui.tool_views import Control, ToolField
+from skales.server.words import N_, _
 
 # Texts of this kind run over several lines.
 _LONG_TEXTS = ("content", "text", "body", "new_text", "old_text", "patch", "markdown", "message", "html")
 _EXAMPLES = {"path": "notes.txt", "link": "notes.txt", "uri": "https://example.org", "shell-command": "ls -la"}
 _HINTS = {
-    "path": "A file or folder; relative to the workspace",
-    "link": "A file or folder; relative to the workspace",
-    "uri": "An address that begins with https://",
-    "shell-command": "A command as in a terminal",
+    "path": N_("A file or folder; relative to the workspace"),
+    "link": N_("A file or folder; relative to the workspace"),
+    "uri": N_("An address that begins with https://"),
+    "shell-command": N_("A command as in a terminal"),
 }
 
 
@@ -65,11 +66,11 @@ def _build_field(name: str, schema: JsonObject, *, required: bool) -> ToolField:
     help_text = as_text(schema.get("description")).strip()
     if control is Control.LIST:
         kind = as_text(as_object(schema.get("items")).get("format"))
-        help_text = f"{help_text} One per line.".strip()
+        help_text = f"{help_text} {_('One per line.')}".strip()
     return ToolField(
         name=name,
         label=name.replace("_", " ").capitalize(),
-        help=help_text or _HINTS.get(kind, ""),
+        help=help_text or (_(_HINTS[kind]) if kind in _HINTS else ""),
         control=control,
         required=required,
         value=_show_default(default),
@@ -115,7 +116,8 @@ def _read_value(field: ToolField, text: str) -> JsonValue:
                 return parse_json(text)
             except ValueError as error:
                 raise InputError(
-                    f"{field.label} is not valid JSON: {error}", hint="Correct it and run again"
+                    _("%(field)s is not valid JSON: %(reason)s", field=field.label, reason=error),
+                    hint=_("Correct it and run again"),
                 ) from error
         case Control.NUMBER:
             return _read_number(field, text.strip())
@@ -127,8 +129,8 @@ def _read_number(field: ToolField, text: str) -> JsonValue:
     try:
         return int(text) if field.step == "1" else float(text)
     except ValueError as error:
-        wanted = "a whole number" if field.step == "1" else "a number"
-        raise InputError(f"{field.label} must be {wanted}", hint="Correct it and run again") from error
+        wanted = _("%(field)s must be a whole number") if field.step == "1" else _("%(field)s must be a number")
+        raise InputError(wanted % {"field": field.label}, hint=_("Correct it and run again")) from error
 
 
 def _show_default(default: JsonValue) -> str:

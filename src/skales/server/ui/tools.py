@@ -19,21 +19,35 @@ from skales.server.ui.phrases import show_duration
 from skales.server.ui.tool_views import ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage
 from skales.server.ui.toolform import build_fields, read_arguments, required_names, write_command
 from skales.server.views import Screen, Trouble
+from skales.server.words import N_, _
 
 router = APIRouter(dependencies=[PageSession])
 
 _SAFETY = {
-    Safety.AUTO: "runs unasked",
-    Safety.CONFIRM: "asks first",
-    Safety.MANUAL: "only by you",
+    Safety.AUTO: N_("runs unasked"),
+    Safety.CONFIRM: N_("asks first"),
+    Safety.MANUAL: N_("only by you"),
 }
 _EFFECTS = {
-    Effect.READS_PRIVATE: "reads private data",
-    Effect.UNTRUSTED_OUTPUT: "brings in foreign text",
-    Effect.OUTBOUND: "sends data out",
-    Effect.WRITES: "changes files",
-    Effect.DESTRUCTIVE: "cannot be undone",
-    Effect.SPENDS: "costs money",
+    Effect.READS_PRIVATE: N_("reads private data"),
+    Effect.UNTRUSTED_OUTPUT: N_("brings in foreign text"),
+    Effect.OUTBOUND: N_("sends data out"),
+    Effect.WRITES: N_("changes files"),
+    Effect.DESTRUCTIVE: N_("cannot be undone"),
+    Effect.SPENDS: N_("costs money"),
+}
+_CATEGORIES = {
+    "automation": N_("Automation"),
+    "communication": N_("Communication"),
+    "core": N_("Core"),
+    "creative": N_("Creative"),
+    "file": N_("Files"),
+    "integrations": N_("Integrations"),
+    "media": N_("Media"),
+    "productivity": N_("Productivity"),
+    "social": N_("Social"),
+    "system": N_("System"),
+    "web": N_("Web"),
 }
 Filled = Mapping[str, str]
 
@@ -58,7 +72,7 @@ FilledForm = Annotated[Filled, Depends(_read_form)]
 @router.get("/tools", response_class=PageResponse)
 def open_tools(app: AppDep, q: str = "") -> str:
     """The list, with nothing chosen."""
-    shell = build_shell(app, "Tools", Screen.TOOLS)
+    shell = build_shell(app, _("Tools"), Screen.TOOLS)
     return render(ToolsPage(shell, _build_list(app, q, ""), None))
 
 
@@ -68,8 +82,8 @@ def open_tool(app: AppDep, name: str, response: Response, q: str = "") -> str:
     spec = app.toolbox.find(name)
     if spec is None:
         response.status_code = 404
-        trouble = Trouble(f"There is no tool named {name!r}", "", "/tools", "See all tools")
-        return render(build_error_page(app, "Tool not found", trouble))
+        trouble = Trouble(_("There is no tool named “%(name)s”", name=name), "", "/tools", _("See all tools"))
+        return render(build_error_page(app, _("Tool not found"), trouble))
     return _show_tool(app, spec, q, None, None)
 
 
@@ -128,8 +142,8 @@ def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, resu
         name=spec.name,
         description=spec.description,
         category=_label(spec.category),
-        safety=_SAFETY[spec.safety],
-        effects=tuple(_EFFECTS[effect] for effect in Effect if effect in spec.effects),
+        safety=_(_SAFETY[spec.safety]),
+        effects=tuple(_(_EFFECTS[effect]) for effect in Effect if effect in spec.effects),
         is_risky=spec.safety is not Safety.AUTO,
         enabled=app.toolbox.is_enabled(spec.name),
         addon=spec.addon,
@@ -161,12 +175,13 @@ def _row(app: App, spec: ToolSpec, current: str) -> ToolRow:
 def _find(app: App, name: str) -> ToolSpec:
     spec = app.toolbox.find(name)
     if spec is None:
-        raise InputError(f"There is no tool named {name!r}", hint="The tools page lists them")
+        raise InputError(_("There is no tool named “%(name)s”", name=name), hint=_("The tools page lists them"))
     return spec
 
 
 def _label(category: str) -> str:
-    return category.replace("_", " ").capitalize()
+    words = _CATEGORIES.get(category)
+    return _(words) if words else category.replace("_", " ").capitalize()
 
 
 def _first_sentence(text: str) -> str:

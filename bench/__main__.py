@@ -19,6 +19,7 @@ from bench.launch import (
     measure_server_start,
 )
 from bench.machine import idle_cores_taken, watched
+from bench.painted import measure_long_paint
 from bench.programs import Stage, open_stage, run_proxy, run_skales
 from bench.stored import Growth, measure_gate, measure_growth, measure_long_page, render_growth
 from bench.table import Row, render_table
@@ -95,6 +96,10 @@ def _turn_rows(stage: Stage, effort: Effort) -> Iterator[Row]:
         yield from asyncio.run(measure_chunk_cpu(pair, max(effort.turns // 12, 2)))
 
 
+def _painted_rows(stage: Stage, effort: Effort) -> Iterator[Row]:
+    yield from measure_long_paint(stage, 5_000, effort.starts)
+
+
 def _crowd_rows(stage: Stage, effort: Effort) -> Iterator[Row]:
     with run_skales(stage.new_home("crowd")) as skales, run_proxy(stage) as proxy:
         pair = Pair(stage, skales, proxy)
@@ -113,6 +118,7 @@ _PARTS: Mapping[str, Callable[[Stage, Effort], Iterator[Row]]] = {
     "turns": _turn_rows,
     "crowd": _crowd_rows,
     "stores": _store_rows,
+    "painted": _painted_rows,
 }
 
 

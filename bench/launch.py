@@ -86,7 +86,7 @@ def measure_server_start(stage: Stage, repeats: int) -> Iterator[Row]:
 
 def measure_first_paint(stage: Stage, repeats: int) -> Row:
     """Process start to the first content on the screen; the browser runs already."""
-    with _browser() as browser:
+    with open_browser() as browser:
 
         def paint(running: AbstractContextManager[Program], path: str) -> float:
             with running as program:
@@ -118,7 +118,8 @@ def measure_idle_memory(stage: Stage, settle_s: float) -> Row:
 
 
 @contextmanager
-def _browser() -> Generator[Browser, None, None]:
+def open_browser() -> Generator[Browser, None, None]:
+    """A Chromium without a window, until the block ends."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
         yield browser

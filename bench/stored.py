@@ -167,7 +167,7 @@ def render_growth(growth: Sequence[Growth]) -> str:
 def _measure_stores(directory: DataDirectory) -> Mapping[str, list[float]]:
     _drop_index(directory)
     with closing(_open_store(directory)) as store:
-        rebuild = timed_ms(lambda: store.list(_PAGE))
+        rebuild = timed_ms(store.count)  # a list is answered before all files were read
     with closing(_open_store(directory)) as store:
         store.list(_PAGE)
         return {

@@ -1,5 +1,8 @@
 """Takes the page's words out of the sources, brings the catalogues up to date, and compiles them.
 
+Three domains: `skales` is what the server and its templates say, `script` what runs in the browser, and `rooms` what
+the rooms below the server say, which mark nothing; `room_words.py` finds it.
+
 `scripts/words.py` changes the files; with `--check` it says what is stale or not translated, and changes nothing.
 """
 
@@ -8,24 +11,30 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from room_words import find_messages
 
 _ROOT = Path(__file__).parent.parent / "src" / "skales"
 _LOCALE = _ROOT / "locale"
 _TEMPLATES = {"trimmed": "true", "newstyle_gettext": "true", "encoding": "utf-8"}
-# Domain, what is searched, how, and with which options.
-_DOMAINS = {
+_NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+_IGNORED = [("templates/design/**", "ignore"), ("ui/design.py", "ignore"), ("static/js/design.js", "ignore")]
+# Of the domains that are marked: what is searched, how, and with which options.
+_MARKED = {
     "skales": (
-        [("**.py", "python"), ("**.html", "jinja2")],
+        [*_IGNORED, ("**.py", "python"), ("**.html", "jinja2")],
         {"**.html": {**_TEMPLATES, "extensions": "jinja2.ext.i18n"}},
     ),
-    "script": ([("static/js/**.js", "javascript")], {}),
+    "script": ([*_IGNORED, ("static/js/**.js", "javascript")], {}),
 }
+# What each is compiled to.
+_DOMAINS = {"skales": "LC_MESSAGES/skales.mo", "script": "script.json", "rooms": "rooms.json"}
 
 
 def main() -> int:
@@ -47,7 +56,7 @@ def _bring_up_to_date(domain: str, *, check: bool) -> Iterator[str]:
         catalogue.update(template, no_fuzzy_matching=True)
         catalogue.obsolete.clear()
         yield from _faults(catalogue, source)
-        compiled = folder / "script.json" if domain == "script" else source.with_suffix(".mo")
+        compiled = folder / _DOMAINS[domain]
         for path, content in ((source, _dump_po(catalogue)), (compiled, _compile(domain, catalogue))):
             if path.is_file() and path.read_bytes() == content:
                 continue
@@ -58,10 +67,21 @@ def _bring_up_to_date(domain: str, *, check: bool) -> Iterator[str]:
 
 
 def _extract(domain: str) -> Catalog:
-    methods, options = _DOMAINS[domain]
     template = Catalog(project="Skales", charset="utf-8")
+    if domain == "rooms":
+        for said, place in find_messages(_ROOT):
+            template.add(said, "", [(place, 0)])
+        return template
+    methods, options = _MARKED[domain]
     for name, _line, message, comments, context in extract_from_dir(_ROOT / "server", methods, options):
-        template.add(message, None, [(name, 0)], auto_comments=comments, context=context)
+        # None would stand for no translation in either number, which a message without a plural cannot have.
+        template.add(
+            message,
+            ("", "") if isinstance(message, tuple) else "",
+            [(name, 0)],
+            auto_comments=comments,
+            context=context,
+        )
     return template
 
 
@@ -82,7 +102,7 @@ def _faults(catalogue: Catalog, path: Path) -> Iterator[str]:
 
 
 def _compile(domain: str, catalogue: Catalog) -> bytes:
-    if domain != "script":
+    if _DOMAINS[domain].endswith(".mo"):
         return _dump_mo(catalogue)
     words = {
         "\0".join(message.id) if isinstance(message.id, (list, tuple)) else message.id: message.string
@@ -105,6 +125,8 @@ def _dump_po(catalogue: Catalog) -> bytes:
 
 def _dump_mo(catalogue: Catalog) -> bytes:
     content = io.BytesIO()
+    # As in the sources of the catalogues, the moment of writing would make every file stale at once.
+    catalogue.creation_date = catalogue.revision_date = _NO_MOMENT
     write_mo(content, catalogue)
     return content.getvalue()
 

@@ -14,6 +14,7 @@ from skales.core.ports import (
     ChosenModel,
     Finished,
     FinishReason,
+    ModelTraits,
     ProviderEvent,
     TextPiece,
     UsageCounted,
@@ -58,12 +59,32 @@ class ScriptedProvider:
 
 @dataclass
 class ScriptedChooser:
-    """Always the scripted provider."""
+    """The scripted provider for every choice. `others` stand by, `traits` hold for each; failures are written down."""
 
     provider: ScriptedProvider
+    others: Sequence[ChosenModel] = ()
+    traits: ModelTraits = field(default_factory=ModelTraits)
+    failed: list[str] = field(default_factory=list)
 
     def choose(self, provider_id: str = "", model: str = "") -> ChosenModel:
         return ChosenModel(provider_id or "scripted", model or "demo", self.provider)
+
+    def facts(self, provider_id: str, model: str) -> ModelTraits:
+        return self.traits
+
+    def fallbacks(
+        self, provider_id: str, model: str, *, needs_vision: bool = False, needs_tools: bool = False
+    ) -> Sequence[ChosenModel]:
+        return [chosen for chosen in self.others if chosen.provider_id not in self.failed]
+
+    def is_resting(self, provider_id: str) -> bool:
+        return provider_id in self.failed
+
+    def report_failure(self, provider_id: str) -> None:
+        self.failed.append(provider_id)
+
+    def report_success(self, provider_id: str) -> None:
+        self.failed = [name for name in self.failed if name != provider_id]
 
 
 def says(text: str, reason: FinishReason = FinishReason.STOP) -> list[Piece]:

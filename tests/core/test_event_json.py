@@ -10,6 +10,7 @@ from skales.core.events import (
     AnswerSaved,
     ApprovalRequested,
     ApprovalResolved,
+    Compacted,
     MessageQueued,
     Notice,
     Progress,
@@ -51,6 +52,7 @@ EVENTS: list[TurnEvent] = [
     ApprovalResolved(ApprovalId("ap_1"), "declined", "no"),
     Notice("warning", "w"),
     Progress("Fetching", 1, 2),
+    Compacted(42, 800),
     MessageQueued("q"),
     TurnEnded(TurnEnd.FAILED, Usage(1, 2, 3), 4, "e", "h", "c"),
 ]

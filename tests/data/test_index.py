@@ -19,6 +19,7 @@ from skales.core.json import JsonValue
 from skales.core.message import Role, text_message
 from skales.data.document import Stamp, stamp_of, write_object
 from skales.data.index import Index, SearchHit, SessionSummary
+from skales.data.index_tables import Choice
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.session_codec import Session, session_from_disk
@@ -123,7 +124,7 @@ def test_pages_follow_each_other_newest_first_without_gap_or_repetition(
     for query in ("", "word"):
         seen: list[str] = []
         before: tuple[int, str] | None = None
-        while page := index.page(reading, 4, before, query):
+        while page := index.page(reading, 4, before, Choice(query=query)):
             seen.extend(ids(page))
             before = (page[-1].updated_ms, page[-1].id)
         assert seen == expected
@@ -133,7 +134,7 @@ def test_pages_follow_each_other_newest_first_without_gap_or_repetition(
 def test_no_page_is_smaller_than_empty(home: DataDirectory, index: Index, reading: Reading, limit: int) -> None:
     put(home, "s", "word")
     assert index.page(reading, limit) == []
-    assert index.page(reading, limit, query="word") == []
+    assert index.page(reading, limit, choice=Choice(query="word")) == []
     assert index.search(reading, "word", limit) == []
 
 
@@ -149,7 +150,9 @@ def test_the_index_follows_what_happens_in_the_folder(home: DataDirectory, index
     (home.sessions / "b.json").unlink()
     assert ids(index.page(reading, 9)) == ["c", "a"]
     assert index.count(reading) == 2
-    assert [ids(index.page(reading, 9, query=word)) for word in ("apple", "apricot", "banana", "cherry")] == [
+    assert [
+        ids(index.page(reading, 9, choice=Choice(query=word))) for word in ("apple", "apricot", "banana", "cherry")
+    ] == [
         [],
         ["a"],
         [],
@@ -229,7 +232,7 @@ def test_a_write_recorded_while_the_folder_is_read_is_not_undone(
         return old
 
     assert [summary.title for summary in index.page(be_overtaken, 9)] == ["New"]
-    assert ids(index.page(reading, 9, query="brand")) == ["a"]
+    assert ids(index.page(reading, 9, choice=Choice(query="brand"))) == ["a"]
 
 
 def test_a_session_recorded_while_it_is_found_gone_stays(home: DataDirectory, index: Index, reading: Reading) -> None:
@@ -277,7 +280,7 @@ def age_it(path: Path) -> None:
 
 
 def lose_a_table(path: Path) -> None:
-    run(path, "DROP TABLE texts")
+    run(path, "DROP TABLE words")
 
 
 def put_foreign_tables(path: Path) -> None:
@@ -290,7 +293,7 @@ def spoil_a_stamp(path: Path) -> None:
 
 
 def make_texts_collide(path: Path) -> None:
-    run(path, "DELETE FROM texts", "UPDATE sessions SET stamp = '0 0'")
+    run(path, "DELETE FROM sessions")
 
 
 def run(path: Path, *statements: str) -> None:
@@ -323,7 +326,7 @@ def test_a_damaged_database_is_rebuilt_without_a_word(
     index.close()
     damage(home.index)
     assert ids(index.page(reading, 9)) == ["b", "a"]
-    assert ids(index.page(reading, 9, query="apple")) == ["a"]
+    assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
     assert [hit.session_id for hit in index.search(reading, "banana", 9)] == ["b"]
     index.close()
     later = Reading(home.sessions)
@@ -336,7 +339,7 @@ def test_a_database_deleted_while_it_is_open_is_made_again(home: DataDirectory, 
     index.count(reading)
     for path in home.index.parent.iterdir():
         path.unlink()
-    assert ids(index.page(reading, 9, query="apple")) == ["a"]
+    assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
     assert home.index.exists()
 
 
@@ -344,7 +347,7 @@ def test_a_database_damaged_while_it_is_open_is_rebuilt(home: DataDirectory, ind
     put(home, "a", "apple")
     index.count(reading)
     run(home.index, "DROP TABLE words")
-    assert ids(index.page(reading, 9, query="apple")) == ["a"]
+    assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
     assert home.index.exists()
 
 
@@ -353,7 +356,7 @@ def test_a_write_that_meets_the_damage_is_found_afterwards(home: DataDirectory, 
     run(home.index, "DROP TABLE words")
     store.append(session_id, text_message(Role.USER, "needle"))
     assert ids(store.list(query="needle")) == [session_id]
-    run(home.index, "DROP TABLE texts")
+    run(home.index, "DROP TABLE words")
     store.delete(session_id)
     assert store.list() == []
 
@@ -372,7 +375,7 @@ def test_where_no_database_can_be_the_index_lives_in_memory(
 ) -> None:
     block(home)
     put(home, "a", "apple")
-    assert ids(index.page(reading, 9, query="apple")) == ["a"]
+    assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
     put(home, "b", "apple", updated_ms=2)
     assert [hit.session_id for hit in index.search(reading, "apple", 9)] == ["a", "b"]
     assert reading.names == ["a", "b"]
@@ -387,7 +390,7 @@ def test_a_database_that_another_program_holds_is_not_waited_for_nor_touched(
     put(home, "b", "apple", updated_ms=2)
     with contextlib.closing(sqlite3.connect(home.index, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert ids(index.page(reading, 9, query="apple")) == ["b", "a"]
+        assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["b", "a"]
         other.execute("ROLLBACK")
         assert other.execute("SELECT id FROM sessions").fetchall() == [("a",)]
 
@@ -404,7 +407,7 @@ def test_a_damaged_database_that_cannot_be_deleted_is_left_for_memory(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", refuse)
-        assert ids(index.page(reading, 9, query="apple")) == ["a"]
+        assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
     assert home.index.read_bytes() == b"no database" * 100
 
 
@@ -414,7 +417,7 @@ def test_a_second_damage_is_answered_from_memory(home: DataDirectory, index: Ind
         index.count(reading)
         with contextlib.suppress(sqlite3.OperationalError):  # nothing to drop once the index is in memory
             run(home.index, "DROP TABLE words")
-        assert ids(index.page(reading, 9, query="apple")) == ["a"]
+        assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
 
 
 def test_without_any_database_a_question_is_a_storage_error_and_a_write_is_none(
@@ -459,8 +462,10 @@ def test_two_programs_that_start_at_once_share_the_tables(
         return real(path, factory=Racing, **options)
 
     monkeypatch.setattr(sqlite3, "connect", connect)
-    assert ids(index.page(reading, 9, query="apple")) == ["a"]
-    assert index._connection is not None
+    assert ids(index.page(reading, 9, choice=Choice(query="apple"))) == ["a"]
+    index.close()
+    with contextlib.closing(sqlite3.connect(home.index)) as db:
+        assert db.execute("SELECT id FROM sessions").fetchall() == [("a",)]
 
 
 def test_loading_the_room_does_not_load_the_database() -> None:
@@ -473,7 +478,7 @@ def test_loading_the_room_does_not_load_the_database() -> None:
 
 def texts_in(home: DataDirectory) -> list[tuple[int, int]]:
     with contextlib.closing(sqlite3.connect(home.index)) as db:
-        return db.execute("SELECT key, position FROM texts ORDER BY key").fetchall()
+        return db.execute("SELECT rowid >> 20, (rowid & 1048575) - 1 FROM words ORDER BY rowid").fetchall()
 
 
 def test_an_appended_message_is_added_to_the_full_text_alone(home: DataDirectory, store: SessionStore) -> None:
@@ -481,7 +486,7 @@ def test_an_appended_message_is_added_to_the_full_text_alone(home: DataDirectory
     store.append(session_id, *(text_message(Role.USER, f"word{number}") for number in range(5)))
     before = texts_in(home)
     store.append(session_id, text_message(Role.USER, "last"), text_message(Role.ASSISTANT, ""))
-    assert texts_in(home) == [*before, (before[-1][0] + 1, 5)]
+    assert texts_in(home) == [*before, (before[-1][0], 5)]
     store.update(session_id, provider="openai")
     assert len(texts_in(home)) == len(before) + 1
     assert ids(store.list(query="word3 last")) == []
@@ -501,7 +506,7 @@ def test_an_index_ahead_of_the_file_is_set_right(home: DataDirectory, index: Ind
     index.count(reading)
     stamp = stamp_of(home.sessions / "s.json")
     index.record(session("s", "alpha"), stamp, before=stamp)
-    assert [ids(index.page(reading, 9, query=word)) for word in ("alpha", "beta")] == [["s"], []]
+    assert [ids(index.page(reading, 9, choice=Choice(query=word))) for word in ("alpha", "beta")] == [["s"], []]
 
 
 def test_a_new_title_replaces_the_old_one(store: SessionStore) -> None:
@@ -627,14 +632,38 @@ def test_a_blank_query_lists_everything_and_searches_nothing(store: SessionStore
 @pytest.mark.usefixtures("library")
 def test_a_hit_names_the_place_and_shows_the_words_around_it(store: SessionStore) -> None:
     assert store.search("rosemary", 9) == [
-        SearchHit(SessionId("herbs"), "Garden", 1, "What about the rosemary?"),
+        SearchHit(SessionId("herbs"), "Garden", 1, "What about the rosemary?", ((15, 23),)),
     ]
-    assert store.search("garden", 9) == [SearchHit(SessionId("herbs"), "Garden", None, "Garden")]
-    assert [hit.snippet for hit in store.search("東京", 9)] == ["東京都に行きます。Python入門"]
+    assert store.search("garden", 9) == [SearchHit(SessionId("herbs"), "Garden", None, "Garden", ((0, 6),))]
     assert store.search("needle", 9) == [
-        SearchHit(SessionId("code"), "T", 1, "…" + "x" * 99 + " needle " + "y" * 192 + "…"),
+        SearchHit(SessionId("code"), "T", 1, "…" + "x" * 99 + " needle " + "y" * 193 + "…", ((101, 107),)),
     ]
-    assert store.search("x" * 5000, 9) == [SearchHit(SessionId("code"), "T", 1, "x" * 299 + "…")]
+    assert store.search("x" * 5000, 9) == [SearchHit(SessionId("code"), "T", 1, "x" * 300 + "…", ((0, 300),))]
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("sage THYME", ["thyme", "sage"]),
+        ('"thyme and sage"', ["thyme and sage"]),
+        ("rosem", ["rosemary"]),
+        ("zurich", ["Zürich"]),
+        ("東京", ["東京"]),
+        ("python 入門", ["Python", "入門"]),
+        ("NOT hello", ["hello", "NOT"]),
+    ],
+)
+def test_a_hit_says_which_letters_of_the_snippet_match(store: SessionStore, query: str, marked: list[str]) -> None:
+    (hit,) = store.search(query, 9)
+    assert [hit.snippet[start:end] for start, end in hit.spans] == marked
+
+
+def test_signs_that_mark_matches_in_the_database_are_no_marks_when_a_message_holds_them(
+    home: DataDirectory, store: SessionStore
+) -> None:
+    put(home, "s", "a\x02b\x03 basil \x02")
+    assert store.search("basil", 9) == [SearchHit(SessionId("s"), "T", 0, "a b basil", ((4, 9),))]
 
 
 def test_each_session_is_one_hit_its_best_and_the_best_come_first(
@@ -647,3 +676,24 @@ def test_each_session_is_one_hit_its_best_and_the_best_come_first(
     hits = index.search(reading, "apple", 9)
     assert [(hit.session_id, hit.message_index) for hit in hits] == [("much", 0), ("little", 0)]
     assert index.search(reading, "apple", 1) == hits[:1]
+
+
+def test_a_list_can_ask_for_the_places_in_what_it_shows(store: SessionStore) -> None:
+    first, second, third = (store.create("Herbs").id for _ in range(3))
+    store.append(first, text_message(Role.USER, "mint"), text_message(Role.USER, "Basil grows"))
+    store.append(second, text_message(Role.USER, "basil"))
+    store.append(third, text_message(Role.USER, "mint"))
+    found = store.find_places([third, first], "basil")
+    assert [(hit.session_id, hit.message_index, hit.snippet, hit.spans) for hit in found] == [
+        (first, 1, "Basil grows", ((0, 5),))
+    ]
+    assert [hit.message_index for hit in store.find_places([first, third], "herb")] == [None, None]
+    assert store.find_places([first], " ?! ") == []
+
+
+def test_a_list_is_of_the_models_that_a_part_of_the_name_fits(store: SessionStore) -> None:
+    small, large = store.create("A", "local", "Qwen-4B").id, store.create("B", "openai", "gpt-5").id
+    assert [found.id for found in store.list(model=" LOCAL/qwen ")] == [small]
+    assert [found.id for found in store.list(model="gpt")] == [large]
+    assert store.list(model="absent") == []
+    assert len(store.list(model=" ")) == len(store.list(model="/"))

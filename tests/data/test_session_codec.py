@@ -6,19 +6,20 @@ import pytest
 
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
-from skales.core.message import ImagePart, Message, Role, TextPart, Usage, text_message
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, Usage, text_message
 from skales.core.tool import ToolCall
 from skales.data.session_codec import (
     Session,
+    Waiting,
     check_session,
     default_title,
     message_from_disk,
     message_to_disk,
     messages_from_disk,
     new_session_to_disk,
-    read_moment,
     session_from_disk,
 )
+from skales.data.session_spelling import read_moment
 from tests.conftest import CASES
 
 HISTORY = sorted((CASES / "history").glob("*.session.json"))
@@ -81,6 +82,32 @@ ENTRIES: dict[str, JsonObject] = {
     "call with list": {"role": "assistant", "content": "", "tool_calls": [call("[1]")]},
     "call with blank": {"role": "assistant", "content": "", "tool_calls": [call(" ")]},
     "odd calls": {"role": "assistant", "content": "x", "tool_calls": [None, {}, {"function": {"name": 3}}, "f()"]},
+    "call of an odd function": {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f"}}],
+    },
+    "call with an odd id": {"role": "assistant", "content": "", "tool_calls": [{**call("{}"), "id": 7}]},
+    "native": {
+        "role": "assistant",
+        "content": "a",
+        "native": {"format": "anthropic", "blocks": [{"type": "thinking"}]},
+    },
+    "odd native": {"role": "assistant", "content": "a", "native": [1]},
+    "empty native": {"role": "assistant", "content": "a", "native": {}},
+    "late time": {"role": "user", "content": "a", "timestamp": 8_640_000_000_000_000},
+    "too late a time": {"role": "user", "content": "a", "timestamp": 8_640_000_000_000_001},
+    "negative duration": {"role": "assistant", "content": "a", "duration_ms": -5},
+    "usage in another order": {
+        "role": "assistant",
+        "content": "a",
+        "usage": {"output_tokens": 2, "input_tokens": 3, "cached_tokens": 1},
+    },
+    "usage with a point": {
+        "role": "assistant",
+        "content": "a",
+        "usage": {"input_tokens": 3.0, "output_tokens": True, "cached_tokens": 1},
+    },
     "null calls": {"role": "assistant", "content": "x", "tool_calls": None},
     "result": {"role": "tool", "tool_call_id": "c1", "name": "f", "content": "done", "is_error": True},
     "good result": {"role": "tool", "tool_call_id": "c1", "name": "f", "content": "done", "is_error": False},
@@ -166,6 +193,11 @@ def test_an_entry_without_content_is_written_with_an_empty_one() -> None:
 def test_a_changed_field_is_written_as_it_is_now(raw: JsonObject, changes: dict[str, Any], written: JsonObject) -> None:
     message = replace(load(raw), **changes)
     assert message_to_disk(message) == {"role": raw["role"], "content": raw["content"], **written}
+
+
+def test_a_raw_text_that_says_something_else_is_not_written() -> None:
+    message = Message(role=Role.USER, content=(TextPart("new"),), extra={"content": "old"})
+    assert message_to_disk(message)["content"] == "new"
 
 
 # --- what entries mean -------------------------------------------------------------------------------------------
@@ -376,7 +408,7 @@ def test_a_session_is_read_with_all_its_keys() -> None:
         created_ms=5,
         updated_ms=6,
         messages=(text_message(Role.USER, "Hi"),),
-        queued=("next", "and next"),
+        queued=(Waiting("next"), Waiting("and next")),
         extra={"x_plugin": {"keep": "me"}},
     )
 
@@ -440,8 +472,10 @@ def test_a_new_session_is_written_so_that_it_reads_the_same() -> None:
     full = replace(
         session,
         agent_id="researcher",
-        queued=("next",),
+        queued=(Waiting("next"),),
         messages=messages_from_disk(MESSAGES),
+        pinned=True,
+        folder="Garden",
         extra={"x": 1},
     )
     raw = new_session_to_disk(full)
@@ -487,3 +521,79 @@ def test_the_default_title_is_the_first_thing_the_user_wrote() -> None:
     assert default_title(history) == "First"
     assert default_title(history[:3]) == ""
     assert decode({"title": " ", "messages": [message_to_disk(message) for message in history]}).title == "First"
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_with_its_text_survives_the_way_to_disk_and_back() -> None:
+    message = Message(
+        role=Role.USER,
+        content=(FilePart("notes.md", "text/markdown", 8, "buy milk", "/data/1-notes.md"), TextPart("Sum it up")),
+    )
+    raw = message_to_disk(message)
+    assert raw["content"] == [
+        {
+            "type": "file",
+            "name": "notes.md",
+            "media_type": "text/markdown",
+            "size_bytes": 8,
+            "text": "buy milk",
+            "path": "/data/1-notes.md",
+        },
+        {"type": "text", "text": "Sum it up"},
+    ]
+    assert load(raw) == message
+    assert message.text == "Sum it up"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AAAA"}},
+        {"type": "file", "name": "a.pdf"},
+        {"type": "file", "name": "", "text": "x"},
+        {"type": "file", "name": "a", "text": 1},
+    ],
+)
+def test_a_file_part_of_another_program_is_kept_as_it_is(part: JsonObject) -> None:
+    raw: JsonObject = {"role": "user", "content": [part, {"type": "text", "text": "Hi"}]}
+    message = load(raw)
+    assert message.content == (TextPart("Hi"),)
+    assert message_to_disk(message) == raw
+
+
+def test_more_keys_of_a_file_part_survive() -> None:
+    part: JsonObject = {"type": "file", "name": "a", "media_type": "text/plain", "size_bytes": 1, "text": "b", "x": 1}
+    raw: JsonObject = {"role": "user", "content": [part]}
+    message = load(raw)
+    assert message.content == (FilePart("a", "text/plain", 1, "b"),)
+    assert message_to_disk(message) == raw
+
+
+def test_a_waiting_message_is_its_text_or_an_object_with_its_files() -> None:
+    picture = ImagePart("image/png", "AAAA", "cat.png")
+    session = decode(
+        {
+            "queued": [
+                "first",
+                {
+                    "text": "",
+                    "attachments": [{"type": "image", "media_type": "image/png", "data": "AAAA", "name": "cat.png"}],
+                },
+                {"text": "", "attachments": []},
+                7,
+            ]
+        },
+        "session_1",
+    )
+    assert session.queued == (Waiting("first"), Waiting("", (picture,)))
+    assert new_session_to_disk(session)["queued"] == [
+        "first",
+        {"text": "", "attachments": [{"type": "image", "media_type": "image/png", "data": "AAAA", "name": "cat.png"}]},
+    ]
+
+
+def test_a_conversation_that_begins_with_a_file_is_named_after_it() -> None:
+    message = Message(role=Role.USER, content=(FilePart("Plan 2031.pdf", "application/pdf", 1, "text"),))
+    assert default_title([message]) == "Plan 2031.pdf"

@@ -18,7 +18,7 @@ from skales.data.document import ChangedOnDiskError
 from skales.data.index import Index
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.session_codec import message_to_disk
+from skales.data.session_codec import Waiting, message_to_disk
 from skales.data.sessions import Session, SessionStore
 from tests.conftest import CASES, FixedClock
 
@@ -582,9 +582,9 @@ def test_queued_texts_wait_in_order_and_leave_with_the_message_they_became(
         store.queue(session_id, text)
     assert read(home, session_id)["queued"] == ["one", "two", "three"]
     assert store.load(session_id).updated_ms == clock.now_ms()
-    assert store.append(session_id, user("one\n\ntwo"), unqueue=2).queued == ("three",)
+    assert store.append(session_id, user("one\n\ntwo"), unqueue=2).queued == (Waiting("three"),)
     assert read(home, session_id)["queued"] == ["three"]
-    assert store.append(session_id, user("more")).queued == ("three",)
+    assert store.append(session_id, user("more")).queued == (Waiting("three"),)
     store.append(session_id, user("three"), unqueue=5)
     assert "queued" not in read(home, session_id)
     assert store.load(session_id).queued == ()
@@ -600,7 +600,7 @@ def test_an_update_changes_what_it_names_and_not_the_order(
     )
     clock.advance(9)
     session = store.update(
-        SessionId("s"), title="U", provider="openai", model="gpt", agent_id="researcher", queued=("next",)
+        SessionId("s"), title="U", provider="openai", model="gpt", agent_id="researcher", queued=(Waiting("next"),)
     )
     assert read(home, "s") == {
         "title": "U",

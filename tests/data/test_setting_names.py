@@ -90,7 +90,7 @@ def test_text_that_does_not_fit_the_key_is_refused(name: str, text: str, words: 
         ("addons.", "Known here: addons.notion"),
         ("addons.a/b", "Known here: addons.notion"),
         ("empty.name", ""),
-        ("providers.openai.x", "Known here: providers.openai.enabled, providers.openai.apiKey"),
+        ("providers.openai.x", "Known here: providers.openai.enabled, providers.openai.label, providers.openai.apiKey"),
         ("", "Known here"),
     ],
 )

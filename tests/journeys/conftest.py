@@ -10,6 +10,7 @@ from skales.app.wiring import App, build_app
 from skales.core.clock import SystemClock
 from skales.core.events import TurnEnded, TurnEvent
 from skales.core.ids import RandomIds, SessionId
+from skales.core.ports import ModelTraits
 from skales.data.instance import InstanceLock
 from skales.data.paths import DataDirectory
 from tests.scripted import ScriptedChooser, ScriptedProvider, Step
@@ -23,9 +24,10 @@ def open_scripted(home: DataDirectory) -> OpenApp:
 
     @asynccontextmanager
     async def opened(
-        *steps: Step, provider: ScriptedProvider | None = None, real_models: bool = False
+        *steps: Step, provider: ScriptedProvider | None = None, real_models: bool = False, sees: bool = False
     ) -> AsyncIterator[App]:
-        chooser = None if real_models else ScriptedChooser(provider or ScriptedProvider(steps))
+        traits = ModelTraits(vision=sees)
+        chooser = None if real_models else ScriptedChooser(provider or ScriptedProvider(steps), traits=traits)
         lock = InstanceLock(home)
         lock.acquire(exclusive=True)
         try:

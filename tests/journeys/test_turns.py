@@ -177,6 +177,22 @@ async def test_a_yes_for_the_conversation_covers_its_next_call_and_no_other_conv
         assert isinstance(await wait_for(app, other, ApprovalRequested), ApprovalRequested)
 
 
+async def test_an_approval_survives_an_orderly_end_and_its_turn_goes_on(
+    open_scripted: OpenApp, home: DataDirectory
+) -> None:
+    async with open_scripted(calls(("write_file", {"path": "n.txt", "content": "hi"}))) as app:
+        session_id = app.sessions.create().id
+        await app.turns.start(session_id, "write")
+        await wait_for(app, session_id, ApprovalRequested)
+        app.turns.leave()
+    async with open_scripted(says("written")) as app:
+        (pending,) = await app.approvals.pending()
+        await app.approvals.decide(pending.id, Decision(approved=True))
+        await collect(app, session_id)
+    assert (home.workspace / "n.txt").read_text(encoding="utf-8") == "hi"
+    assert [message["role"] for message in on_disk(home, session_id)] == ["user", "assistant", "tool", "assistant"]
+
+
 async def test_an_approval_survives_a_restart_and_its_turn_goes_on(open_scripted: OpenApp, home: DataDirectory) -> None:
     async with open_scripted(calls(("write_file", {"path": "n.txt", "content": "hi"}))) as app:
         session_id = app.sessions.create().id
@@ -415,6 +431,7 @@ async def test_an_unknown_session_is_an_error_and_nothing_starts(open_scripted: 
 async def test_old_messages_that_do_not_fit_the_window_are_left_out_with_a_notice(open_scripted: OpenApp) -> None:
     provider = ScriptedProvider([says("short " * 2000), says("second")], window_tokens=9000)
     async with open_scripted(provider=provider) as app:
+        app.settings.set_value("compactAtPercent", "0")
         session_id, _ = await run_turn(app, "long please " * 500)
         _, events = await run_turn(app, "and now " * 1000, session_id)
     assert [event for event in events if isinstance(event, Notice)]

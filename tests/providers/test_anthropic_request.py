@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from skales.core.json import JsonObject
-from skales.core.message import ImagePart, Message, Role, TextPart, text_message
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
 from skales.core.ports import ChatRequest
 from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.providers.catalog import find_entry
@@ -18,6 +18,11 @@ USER = text_message(Role.USER, "Hello")
 PNG = ImagePart("image/png", "AAAA", "a.png")
 MARK = {"type": "ephemeral"}
 HI = {"type": "text", "text": "Hello"}
+FILE = FilePart('no"tes.md', "text/markdown", 9, "buy milk", "/data/1-notes.md")
+SPELLED = (
+    '<attached_file name="no\\"tes.md" type="text/markdown" size_bytes=9 path="/data/1-notes.md">\n'
+    "buy milk\n</attached_file>\n\n"
+)
 
 
 def body_of(*messages: Message, conceded: frozenset[str] = frozenset(), **fields: Any) -> dict[str, Any]:
@@ -274,7 +279,7 @@ def test_tools_keep_their_schema_and_the_first_of_equal_names_counts() -> None:
     built = body_of(USER, text_message(Role.SYSTEM, ""), tools=tools)["tools"]
     assert [tool["name"] for tool in built] == [to_wire_name("files.read"), "b"]
     assert built[0]["input_schema"] == schema
-    assert built[1]["input_schema"] == {"type": "object"}
+    assert built[1]["input_schema"] == {"type": "object", "properties": {}}
     assert built[0]["description"] == "Do files.read"
 
 
@@ -355,3 +360,13 @@ def test_a_refusal_names_what_can_be_left_out(refusal: str, wish: str) -> None:
     body: JsonObject = {"model": "m", "max_tokens": 128_000, "temperature": 1, "thinking": {}, "output_config": {}}
     assert concede(body, refusal) == wish
     assert concede({"model": "m", "max_tokens": 1}, refusal) == ""
+
+
+def test_a_file_goes_as_text_that_names_it_before_the_words() -> None:
+    sent = messages_of(Message(role=Role.USER, content=(FILE, PNG, TextPart("Sum it up"))))
+    assert [block["type"] for block in sent[0]["content"]] == ["text", "image", "text"]
+    assert sent[0]["content"][0]["text"] == SPELLED
+
+
+def test_a_message_that_is_only_a_file_is_sent() -> None:
+    assert messages_of(Message(role=Role.USER, content=(FILE,)))[0]["content"] == [{"type": "text", "text": SPELLED}]

@@ -17,6 +17,12 @@ REFUSED = ConnectionRefusedError(errno.ECONNREFUSED, "refused")
 UNTRUSTED = ssl.SSLCertVerificationError(1, "certificate verify failed")
 UNTRUSTED.verify_message = "self-signed certificate"
 
+EXPIRED = ssl.SSLCertVerificationError(1, "certificate verify failed")
+EXPIRED.verify_message = "certificate has expired"
+ELSEWHERE = ssl.SSLCertVerificationError(1, "certificate verify failed")
+ELSEWHERE.verify_message = "Hostname mismatch, certificate is not valid for 'acme.example'"
+RUSSIAN = Peer(label="GigaChat", address="https://giga.example/v1", trust_hint="Download its root")
+
 
 def translate(
     error: Exception, cause: BaseException | None = None, peer: Peer = REMOTE, **options: bool
@@ -64,15 +70,19 @@ CASES: dict[str, tuple[Exception, BaseException | None, Peer, ProviderFault, boo
         True,
         "spelling",
     ),
-    "untrusted": (CONNECT, UNTRUSTED, REMOTE, ProviderFault.TLS, False, "clock of this computer"),
+    "untrusted": (CONNECT, UNTRUSTED, REMOTE, ProviderFault.TLS, False, "SSL_CERT_FILE"),
+    "untrusted as expected": (CONNECT, UNTRUSTED, RUSSIAN, ProviderFault.TLS, False, "Download its root"),
+    "run out": (CONNECT, EXPIRED, REMOTE, ProviderFault.TLS, False, "clock of this computer"),
+    "of another host": (CONNECT, ELSEWHERE, REMOTE, ProviderFault.TLS, False, "belongs to another"),
     "no TLS": (
         CONNECT,
         ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong"),
         REMOTE,
         ProviderFault.TLS,
         False,
-        "address",
+        "plain http",
     ),
+    "handshake": (CONNECT, ssl.SSLError(1, "x"), REMOTE, ProviderFault.TLS, False, "inspect this computer's traffic"),
     "anything else": (CONNECT, OSError(errno.ENETUNREACH, "x"), REMOTE, ProviderFault.UNREACHABLE, True, "internet"),
     "no cause": (httpx2.ReadError("x"), None, REMOTE, ProviderFault.UNREACHABLE, True, "internet"),
     "connect timeout": (httpx2.ConnectTimeout("x"), None, REMOTE, ProviderFault.TIMEOUT, True, "internet"),

@@ -293,6 +293,85 @@ def test_each_cause_has_its_words_and_advice(name: str) -> None:
     assert (error.message, error.hint) == (wording.message, wording.hint)
 
 
+REGIONS = [
+    (403, openai("Country, region, or territory not supported", "unsupported_country_region_territory")),
+    (
+        400,
+        {
+            "error": {
+                "code": 400,
+                "message": "User location is not supported for the API use.",
+                "status": "FAILED_PRECONDITION",
+            }
+        },
+    ),
+    (403, {"error": {"message": "This model is not available in your region"}}),
+    (403, {"error": {"message": "Your country isn't supported"}}),
+    (451, {"message": "Access from this country is not allowed"}),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), REGIONS)
+def test_a_region_that_is_not_served_is_told_from_a_key_that_may_not(status: int, body: JsonValue) -> None:
+    error = fault_of(status, body)
+    assert error.fault is ProviderFault.FORBIDDEN
+    assert error.message.startswith("Acme at https://acme.example/v1 is not offered in this country or region")
+    assert "VPN" in error.hint
+    assert "refuses access" in fault_of(403, openai("You have no permission")).message
+
+
+def google_limit(quota: str, delay: str) -> JsonValue:
+    return {
+        "error": {
+            "code": 429,
+            "message": "You exceeded your current quota, please check your plan and billing details.",
+            "status": "RESOURCE_EXHAUSTED",
+            "details": [
+                {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
+                {"@type": "type.googleapis.com/google.rpc.Help", "links": [{"description": "Learn more"}]},
+                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay},
+            ],
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("delay", "wait_s"),
+    [("34s", 34.0), ("26.914853131s", 26.914853131), ("0s", 0.0), ("3600s", 60.0), ("soon", None), ("-5s", None)],
+)
+@pytest.mark.parametrize("is_stream", [False, True], ids=["status", "stream"])
+def test_the_delay_of_google_is_honoured(delay: str, wait_s: float | None, is_stream: bool) -> None:
+    body = google_limit("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", delay)
+    error = stream_fault(PEER, body, NOW_MS) if is_stream else fault_of(429, body)
+    assert (error.fault, error.retryable, error.retry_after_s) == (ProviderFault.RATE_LIMITED, True, wait_s)
+
+
+def test_a_header_counts_more_than_the_body() -> None:
+    assert fault_of(429, google_limit("x", "34s"), {"retry-after": "2"}).retry_after_s == 2.0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        google_limit("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "34s"),
+        openai("Rate limit reached on requests per day (RPD): Limit 200, Used 200. Please try again in 7m12s."),
+        openai("Rate limit exceeded: free-models-per-day", "429"),
+        openai("Monthly limit of the free plan reached"),
+    ],
+)
+def test_a_limit_of_the_day_is_not_waited_for(body: JsonValue) -> None:
+    error = fault_of(429, body)
+    assert (error.fault, error.retryable, error.retry_after_s) == (ProviderFault.RATE_LIMITED, False, None)
+    assert "another model" in error.hint
+
+
+def test_a_proxy_that_wants_a_password_is_not_taken_for_the_endpoint() -> None:
+    error = fault_of(407, "<html><title>Proxy Authentication Required</title></html>")
+    assert error.message.startswith("The proxy on the way to Acme")
+    assert (error.fault, error.retryable) == (ProviderFault.UNREACHABLE, False)
+    assert "HTTPS_PROXY" in error.hint
+
+
 @pytest.mark.parametrize(
     ("headers", "message", "wait_s"),
     [

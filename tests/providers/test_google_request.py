@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from skales.core.json import JsonObject
-from skales.core.message import ImagePart, Message, Role, TextPart, text_message
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
 from skales.core.ports import ChatRequest
 from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.providers.formats.google_request import build_body, concede
@@ -16,6 +16,11 @@ USER = text_message(Role.USER, "Hello")
 PNG = ImagePart("image/png", "AAAA", "a.png")
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
 SKIP = "skip_thought_signature_validator"
+FILE = FilePart('no"tes.md', "text/markdown", 9, "buy milk", "/data/1-notes.md")
+SPELLED = (
+    '<attached_file name="no\\"tes.md" type="text/markdown" size_bytes=9 path="/data/1-notes.md">\n'
+    "buy milk\n</attached_file>\n\n"
+)
 
 
 def body_of(*messages: Message, conceded: frozenset[str] = frozenset(), **fields: Any) -> dict[str, Any]:
@@ -257,3 +262,13 @@ def test_a_refusal_names_what_can_be_left_out(refusal: str, wish: str) -> None:
     )
     assert concede(build_body(request, frozenset()), refusal) == wish
     assert concede(build_body(request, frozenset({wish})), refusal) == ""
+
+
+def test_a_file_goes_as_text_that_names_it_before_the_words() -> None:
+    picture = ImagePart("image/png", "AAAA")
+    sent = contents_of(Message(role=Role.USER, content=(FILE, picture, TextPart("Sum it up"))))
+    assert sent[0]["parts"] == [
+        {"text": SPELLED},
+        {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
+        {"text": "Sum it up"},
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from skales.core.json import JsonObject, JsonValue, parse_json
-from skales.core.message import ImagePart, Message, Role, TextPart, text_message
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
 from skales.core.ports import ChatRequest
 from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry, find_entry
@@ -18,6 +18,11 @@ from tests.providers.sessions import read_session
 
 USER = text_message(Role.USER, "Hello")
 PNG = ImagePart("image/png", "AAAA", "a.png")
+FILE = FilePart('no"tes.md', "text/markdown", 9, "buy milk", "/data/1-notes.md")
+SPELLED = (
+    '<attached_file name="no\\"tes.md" type="text/markdown" size_bytes=9 path="/data/1-notes.md">\n'
+    "buy milk\n</attached_file>\n\n"
+)
 
 
 def messages_of(*messages: Message, entry: ProviderEntry | None = None) -> list[dict[str, Any]]:
@@ -52,12 +57,34 @@ def test_each_role_has_its_shape() -> None:
         },
         {"role": "tool", "tool_call_id": "c1", "content": "done"},
         {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "(Continue.)"},
     ]
 
 
+@pytest.mark.parametrize("provider_id", ["custom", "openai", "mistral", "openrouter", "ollama"])
+def test_the_users_side_speaks_first_and_last_and_system_words_come_first(provider_id: str) -> None:
+    """Mistral refuses it otherwise (error 3230), as do chat templates and models without prefilled answers."""
+    system, answer = text_message(Role.SYSTEM, "Be brief."), text_message(Role.ASSISTANT, "Hi.")
+    built = messages_of(system, answer, USER, system, answer, entry=find_entry(provider_id))
+    assert [(message["role"], message["content"]) for message in built] == [
+        ("system", "Be brief."),
+        ("user", "(Earlier messages are left out.)"),
+        ("assistant", "Hi."),
+        ("user", "Hello"),
+        ("user", "Be brief."),
+        ("assistant", "Hi."),
+        ("user", "(Continue.)"),
+    ]
+
+
+def test_an_answer_of_pictures_alone_says_so() -> None:
+    built = messages_of(USER, Message(role=Role.ASSISTANT, content=(PNG,)), USER)
+    assert built[1] == {"role": "assistant", "content": "(A picture.)"}
+
+
 def test_an_answer_of_calls_alone_has_no_content() -> None:
-    (built,) = messages_of(Message(role=Role.ASSISTANT, tool_calls=(ToolCall("c1", "a"),)))
-    assert built["content"] is None
+    answer = Message(role=Role.ASSISTANT, tool_calls=(ToolCall("c1", "a"),))
+    assert messages_of(USER, answer)[1]["content"] is None
 
 
 def test_pictures_go_inline_in_their_place() -> None:
@@ -108,8 +135,8 @@ def test_a_failed_call_says_so(text: str, sent: str) -> None:
 )
 def test_arguments_go_back_as_written_when_they_are_an_object(raw: str, sent: str) -> None:
     call = ToolCall("c1", "x", {"a": 1}, raw=raw)
-    (built,) = messages_of(Message(role=Role.ASSISTANT, tool_calls=(call,)))
-    assert built["tool_calls"] == [{"id": "c1", "type": "function", "function": {"name": "x", "arguments": sent}}]
+    built = messages_of(USER, Message(role=Role.ASSISTANT, tool_calls=(call,)))
+    assert built[1]["tool_calls"] == [{"id": "c1", "type": "function", "function": {"name": "x", "arguments": sent}}]
 
 
 # --- thinking ---
@@ -154,6 +181,7 @@ def test_a_picture_that_a_tool_made_does_not_end_its_turn() -> None:
         None,
         None,
         "It purrs.",
+        None,
         None,
         None,
     ]
@@ -319,3 +347,14 @@ def test_an_entry_may_combine_every_quirk() -> None:
     )
     body: dict[str, JsonValue] = dict(body_of(entry, max_output_tokens=3, answer_schema=CLOSED))
     assert set(body) == {"model", "messages", "stream", "max_completion_tokens", "response_format"}
+
+
+def test_a_file_goes_as_text_that_names_it_before_the_words() -> None:
+    sent = messages_of(Message(role=Role.USER, content=(FILE, TextPart("Sum it up"))))
+    assert sent == [{"role": "user", "content": f"{SPELLED}Sum it up"}]
+
+
+def test_a_file_beside_a_picture_is_a_part_of_its_own() -> None:
+    sent = messages_of(Message(role=Role.USER, content=(FILE, ImagePart("image/png", "AAAA"))))
+    assert sent[0]["content"][0] == {"type": "text", "text": SPELLED}
+    assert sent[0]["content"][1]["type"] == "image_url"

@@ -340,7 +340,7 @@ async def test_a_redirect_is_not_followed(server: RawServer, make_provider: Make
 @pytest.fixture
 def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
     with RawServer() as running:
-        for name in ("HTTP_PROXY", "http_proxy"):
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{running.port}")
         for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.delenv(name, raising=False)
@@ -351,9 +351,60 @@ async def test_a_proxy_of_the_environment_is_used_for_other_machines(
     proxy: RawServer, make_provider: MakeProvider
 ) -> None:
     proxy.replies.append(Reply(HI + STOP))
-    outcome = await collect(make_provider(base_url="http://models.example/v1").stream(ask()))
+    outcome = await collect(make_provider(base_url="http://workstation.local/v1").stream(ask()))
     assert outcome.text == "Hi"
-    assert proxy.requests[0].path == "http://models.example/v1/chat/completions"
+    assert proxy.requests[0].path == "http://workstation.local/v1/chat/completions"
+
+
+async def test_a_proxy_passes_secure_connections_on_without_seeing_the_key(
+    proxy: RawServer, make_provider: MakeProvider
+) -> None:
+    proxy.replies.append(Reply(status=200, ending=Ending.CUT))
+    outcome = await collect(make_provider(base_url="https://models.example/v1", key="sk-1").stream(ask()))
+    assert outcome.error is not None
+    (request,) = proxy.requests
+    assert (request.method, request.path) == ("CONNECT", "models.example:443")
+    assert "authorization" not in request.headers
+
+
+@pytest.mark.parametrize(
+    ("reply", "base_url"),
+    [
+        (Reply(b"no", 407, "text/plain"), "https://models.example/v1"),
+        (Reply(b"no", 407, "text/plain"), "http://workstation.local/v1"),
+        (Reply(b"no", 403, "text/plain"), "https://models.example/v1"),
+    ],
+    ids=["secure", "plain", "forbidden"],
+)
+async def test_a_proxy_that_refuses_is_named(
+    reply: Reply, base_url: str, proxy: RawServer, make_provider: MakeProvider
+) -> None:
+    proxy.replies.extend([reply] * 3)
+    outcome = await collect(make_provider(base_url=base_url).stream(ask()))
+    assert outcome.error is not None
+    assert "proxy" in outcome.error.message
+    assert "HTTPS_PROXY" in outcome.error.hint
+
+
+async def test_hosts_that_are_excepted_are_asked_directly(
+    proxy: RawServer, server: RawServer, make_provider: MakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    outcome = await collect(make_provider(base_url=f"https://127.0.0.1:{server.port}/v1").stream(ask()))
+    assert outcome.error is not None
+    assert outcome.error.fault is ProviderFault.TLS
+    assert proxy.requests == []
+
+
+@pytest.mark.parametrize("base_url", ["http://models.example/v1", "http://8.8.8.8/v1", "http://[2001:db8::1]/v1"])
+async def test_nothing_travels_readable_over_the_internet(
+    base_url: str, proxy: RawServer, make_provider: MakeProvider
+) -> None:
+    outcome = await collect(make_provider(base_url=base_url, key="sk-1").stream(ask()))
+    assert outcome.error is not None
+    assert outcome.error.fault is ProviderFault.NOT_CONFIGURED
+    assert "https://" in outcome.error.message
+    assert proxy.requests == []
 
 
 async def test_no_proxy_stands_between_us_and_this_machine(
@@ -368,7 +419,7 @@ async def test_a_proxy_that_cannot_be_used_is_named(
     monkeypatch: pytest.MonkeyPatch, make_provider: MakeProvider
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:1")
-    outcome = await collect(make_provider(base_url="http://models.example/v1").stream(ask()))
+    outcome = await collect(make_provider(base_url="http://workstation.local/v1").stream(ask()))
     assert outcome.error is not None
     assert outcome.error.fault is ProviderFault.NOT_CONFIGURED
     assert "ALL_PROXY" in outcome.error.hint
@@ -397,6 +448,15 @@ async def test_closed_clients_open_again(
     await collect(provider.stream(ask()))
     await clients.aclose()
     assert (await collect(provider.stream(ask()))).text == "Hi"
+
+
+async def test_the_version_of_the_api_is_a_fact_of_the_entry(server: RawServer, clients: SharedClients) -> None:
+    for version, sent in (("2030-01-01", "2030-01-01"), ("", "2023-06-01")):
+        entry = find_entry("anthropic").model_copy(update={"api_version": version})
+        server.replies.append(json_reply({"data": []}))
+        endpoint = Endpoint(entry=entry, provider_id="anthropic", base_url=server.url, api_key="k")
+        await build_provider(endpoint, clients).list_models()
+        assert server.requests[-1].headers["anthropic-version"] == sent
 
 
 # --- models ---

@@ -56,6 +56,13 @@ more
 Setext
 ---
 
+Words before
+$$
+a
+- b
+$$
+and $$x$$ inside
+
     indented code
 
     more
@@ -118,6 +125,9 @@ def test_no_character_is_lost_but_blank_lines_between_blocks() -> None:
         ("> said", Opened(BlockKind.QUOTE), "said"),
         ("| a |", Opened(BlockKind.TABLE), "| a |"),
         ("    code", Opened(BlockKind.INDENTED), "    code"),
+        ("$$\nx", Opened(BlockKind.MATHS), "$$\nx"),
+        ("$5 is little", Opened(BlockKind.TEXT), "$5 is little"),
+        ("$$x$$ inline", Opened(BlockKind.TEXT), "$$x$$ inline"),
         ("1984 was a year", Opened(BlockKind.TEXT), "1984 was a year"),
         ("#hashtag", Opened(BlockKind.TEXT), "#hashtag"),
         ("-1 is less", Opened(BlockKind.TEXT), "-1 is less"),
@@ -129,7 +139,9 @@ def test_an_open_block_is_known_by_its_first_characters(text: str, opened: Opene
     assert run(list(text))[:2] == [opened, Grew(shown)]
 
 
-@pytest.mark.parametrize("start", ["-", "```", "``", "#", "1", "1.", ">", "<", "*", "  ", "```pyth"])
+@pytest.mark.parametrize(
+    "start", ["-", "```", "``", "$", "$$", "\\", "\\[ x", "#", "1", "1.", ">", "<", "*", "  ", "```pyth"]
+)
 def test_what_may_still_become_a_marker_is_held_back(start: str) -> None:
     splitter = BlockSplitter()
     assert splitter.feed(start) == []
@@ -152,6 +164,12 @@ def test_what_may_still_become_a_marker_is_held_back(start: str) -> None:
         ("````\n```\n````\nx", ["````\n```\n````\n", "x"]),
         ("a\r\n\r\nb\r\n", ["a\r\n", "b\r\n"]),
         ("\n\n\na", ["a"]),
+        ("a\n$$\n- b\n= c\n$$\nd", ["a\n", "$$\n- b\n= c\n$$\n", "d"]),
+        ("$$x$$\na", ["$$x$$\n", "a"]),
+        ("\\[\nx\n\\]\na", ["\\[\nx\n\\]\n", "a"]),
+        ("$$\nx\n$$ where\na\n\nb", ["$$\nx\n$$ where\na\n", "b"]),
+        ("$$\nx\n```\ny\n\nz\n```", ["$$\nx\n", "```\ny\n\nz\n```"]),
+        ("a\n$$x$$ b\nc", ["a\n$$x$$ b\nc"]),
         ("", []),
         ("   \n \n", []),
     ],

@@ -213,7 +213,8 @@ async def test_a_failed_turn_says_what_to_do(opened: Open) -> None:
     async with opened([error]) as app:
         _, frames = await turn(app, "go")
     (end,) = data(frames, "end")
-    assert "The key was refused. Check the key. Open settings" in words(end["html"])
+    assert "The key was refused. Check the key. Try again" in words(end["html"])
+    assert HTMLParser(end["html"]).css_first('a[href^="/settings"]') is not None
 
 
 async def test_a_stopped_answer_keeps_its_text_and_can_go_on(opened: Open) -> None:
@@ -224,7 +225,7 @@ async def test_a_stopped_answer_keeps_its_text_and_can_go_on(opened: Open) -> No
     (answer,) = data(frames, "answer")
     assert "Stopped before the end" in words(answer["html"])
     assert HTMLParser(answer["html"]).css_first("[data-continue]") is not None
-    assert data(frames, "end") == [{"html": "", "text": "Done"}]
+    assert data(frames, "end") == [{"html": "", "text": ""}]
 
 
 async def test_a_conversation_that_is_deleted_meanwhile_is_fetched_again(opened: Open) -> None:
@@ -279,3 +280,31 @@ def test_progress_has_words_for_bytes_and_for_steps() -> None:
 )
 def test_a_place_is_read_or_not_at_all(text: str, place: Place | None) -> None:
     assert parse_place(text) == place
+
+
+async def end_of_turn(app: App, session_id: SessionId, after: int) -> None:
+    with anyio.fail_after(5):
+        async with aclosing(app.turns.follow(session_id, after)) as events:
+            async for _ in events:
+                pass
+
+
+async def test_a_summary_is_told_with_a_way_back_and_only_until_it_is_undone(opened: Open) -> None:
+    async with opened(says("one"), says("two"), says("They met.")) as app:
+        session_id, _ = await turn(app, "first")
+        ticket = await app.turns.start(session_id, "second")
+        await end_of_turn(app, session_id, ticket.after)
+        ticket = await app.turns.compact(session_id)
+        after = Place(app.turns.epoch, ticket.after)
+        frames = await frames_until(app, session_id, after, "notice")
+        await end_of_turn(app, session_id, ticket.after)
+        shown = render(await build_transcript(app, session_id))
+        await app.turns.undo_compaction(session_id, 2)
+        bare = render(await build_transcript(app, session_id))
+    (mark,) = data(frames, "notice")
+    assert mark["text"] == "Summarised 2 earlier messages"
+    for html in (mark["html"], shown):
+        tree = HTMLParser(html)
+        assert tree.css_first("details.summary-mark [data-undo-summary='2']") is not None
+        assert "They met." in words(html)
+    assert "summary-mark" not in bare

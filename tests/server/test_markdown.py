@@ -66,7 +66,10 @@ HOSTILE = [
     "<x onclick=alert(1) a='",
 ]
 
-ALLOWED_ATTRIBUTES = {"class", "href", "target", "rel", "src", "alt", "start", "tabindex", "role", "aria-label", "type"}
+ALLOWED_ATTRIBUTES = {
+    "class", "href", "target", "rel", "src", "alt", "start", "tabindex", "role", "aria-label", "aria-pressed", "type",
+    "title", "width", "height", "loading", "data-copy", "data-format", "data-name", "data-sign",
+}  # fmt: skip
 
 
 def acts(html: str) -> Sequence[str]:
@@ -182,7 +185,7 @@ def test_code_has_its_language_a_copy_button_and_colours_by_class() -> None:
     tree = HTMLParser(render_markdown("```python\ndef f(): return 1\n```"))
     figure = tree.css_first("figure.code")
     assert figure is not None
-    assert [node.text() for node in figure.css("figcaption > *")] == ["python", "Copy"]
+    assert [node.text() for node in figure.css("figcaption > *")] == ["python", "DownloadCopy"]
     assert figure.css_first("code span[class]") is not None
     assert tree.css_first("code").text() == "def f(): return 1\n"  # type: ignore[union-attr]
 

@@ -120,8 +120,12 @@ def test_tool_steps_open_and_tell_arguments_and_result(serve: Serve, page: Page,
         wait_until_quiet(page)
         states = [step.get_attribute("data-state") for step in page.locator(".step").all()]
         assert states == ["done", "failed"]
-        page.locator(".step summary").first.press("Enter")
+        expect(page.locator(".steps > summary")).to_have_text("2 steps, 1 failed")
+        page.locator(".steps > summary").press("Enter")
+        page.locator(".step > summary").first.press("Enter")
         expect(page.locator(".step").first.locator(".output")).to_contain_text("alpha")
+        page.reload()
+        expect(page.locator(".steps > summary")).to_have_text("2 steps, 1 failed")
 
 
 def test_a_failed_turn_says_why_and_can_be_tried_again(serve: Serve, page: Page) -> None:
@@ -190,10 +194,26 @@ def test_arguments_can_be_edited_and_a_slip_is_told_without_losing_the_card(
         page.goto(f"{site.address}/chat")
         send(page, "write it")
         page.locator(".approval summary").click()
-        page.locator(".approval textarea").fill("{ not json")
+        page.get_by_label("Path").fill("")
+        page.get_by_role("button", name="Allow", exact=True).click()
+        expect(page.locator(".approval .field-error")).to_be_visible()
+        page.get_by_label("Path").fill("other.txt")
+        page.get_by_label("Content").fill("second\nline")
+        page.get_by_role("button", name="Allow", exact=True).click()
+        wait_until_quiet(page)
+    assert (home.workspace / "other.txt").read_text(encoding="utf-8") == "second\nline"
+    assert not (home.workspace / "plan.txt").exists()
+
+
+def test_arguments_that_no_field_can_hold_are_edited_as_json(serve: Serve, page: Page, home: DataDirectory) -> None:
+    with serve(calls(("write_file", {"path": "plan.txt", "content": 7})), says("ok")) as site:
+        page.goto(f"{site.address}/chat")
+        send(page, "write it")
+        page.locator(".approval summary").click()
+        page.get_by_label("Arguments as JSON").fill("{ not json")
         page.get_by_role("button", name="Allow", exact=True).click()
         expect(page.locator(".approval .field-error")).to_contain_text("not valid JSON")
-        page.locator(".approval textarea").fill('{"path": "other.txt", "content": "second"}')
+        page.get_by_label("Arguments as JSON").fill('{"path": "other.txt", "content": "second"}')
         page.get_by_role("button", name="Allow", exact=True).click()
         wait_until_quiet(page)
     assert (home.workspace / "other.txt").read_text(encoding="utf-8") == "second"
@@ -281,7 +301,7 @@ def test_an_example_is_put_into_the_field(serve: Serve, page: Page) -> None:
     with serve(says("unused")) as site:
         page.goto(f"{site.address}/chat")
         page.locator(".example").first.click()
-        expect(page.locator("#message")).to_have_value("/tool list_directory path=.")
+        expect(page.locator("#message")).to_have_value("Write a packing list for a weekend at the sea into packing.md")
         expect(page.locator("#message")).to_be_focused()
 
 

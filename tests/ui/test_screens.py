@@ -140,31 +140,33 @@ def test_settings_are_saved_as_they_are_changed_and_a_key_never_stays_in_the_pag
 ) -> None:
     key = "sk-test-0123456789abcdefghijklmnop"
     with serve(says("unused")) as site:
-        page.goto(f"{site.address}/settings")
+        page.goto(f"{site.address}/settings/providers")
         page.locator("#provider-openai > summary").click()
-        page.locator("#provider-openai-key").fill(key)
-        page.locator("#provider-openai-model").fill("gpt-x")
+        page.locator("#provider-openai-key-value").fill(key)
+        page.locator("#setting-providers-openai-model-value").fill("gpt-x")
         page.keyboard.press("Tab")
-        expect(page.locator("#provider-openai-saved")).to_contain_text("Saved")
-        expect(page.locator("#provider-openai-key")).to_have_value("")
+        expect(page.locator("#setting-providers-openai-model .saved")).to_be_visible()
+        expect(page.locator("#provider-openai-key-value")).to_have_value("")
         assert key not in page.content()
-        page.locator("#provider-openai").get_by_role("button", name="Use this one").click()
-        expect(page.locator(".provider").first).to_contain_text("answers now")
+        page.locator("#provider-openai").get_by_role("button", name="Let this one answer").click()
+        expect(page.locator(".provider").first).to_contain_text("Answers")
         assert site.app.settings.load().provider("openai").api_key == key
+        page.goto(f"{site.address}/settings")
         page.get_by_text("Dark", exact=True).click()
-        expect(page.locator("#theme-saved")).to_contain_text("Saved")
+        expect(page.locator("#setting-theme .saved")).to_contain_text("Saved")
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.get_by_text("Do not ask").click()
-        expect(page.locator("#safety-saved")).to_contain_text("Saved")
+        page.locator("#setting-safetyMode").get_by_role("button", name="Switch", exact=True).click()
+        expect(page.locator("#setting-safetyMode .saved")).to_contain_text("Saved")
         assert site.app.settings.load().safety_mode == "advanced"
     assert witness.complaints == []
 
 
 def test_a_failed_connection_test_says_what_to_do(serve: Serve, page: Page) -> None:
     with serve(says("unused")) as site:
-        page.goto(f"{site.address}/settings")
+        page.goto(f"{site.address}/settings/providers")
         page.locator("#provider-custom > summary").click()
-        page.locator("#provider-custom-url").fill("http://127.0.0.1:9/v1")
+        page.locator("#setting-providers-custom-baseUrl-value").fill("http://127.0.0.1:9/v1")
         page.locator("#provider-custom").get_by_role("button", name="Test the connection").click()
         expect(page.locator("#provider-custom-report [role=alert]")).to_be_visible()
 

@@ -37,6 +37,11 @@ class ApprovalDesk:
         self._check_arguments = check_arguments
         self._waiters: dict[ApprovalId, _Waiter] = {}
         self.orphan_answered: OrphanAnswered | None = None
+        self.is_leaving = False
+
+    def leave(self) -> None:
+        """Let questions outlive whoever waits for them from now on, because the program ends."""
+        self.is_leaving = True
 
     async def ask(self, approval: Approval, *, on_disk: Callable[[], None]) -> Decision | None:
         """Wait for the answer; None when the time is over. The question is on disk before `on_disk` is called."""
@@ -49,8 +54,10 @@ class ApprovalDesk:
             return waiter.decision
         finally:
             del self._waiters[approval.id]
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._store.remove, approval.id)
+            # While the program ends, a question nobody answered stays for the next one to take the answer.
+            if waiter.decision is not None or not self.is_leaving:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(self._store.remove, approval.id)
 
     async def pending(self) -> list[Approval]:
         """Questions that can still be answered, oldest first; expired ones of earlier runs are cleared away."""

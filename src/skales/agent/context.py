@@ -1,33 +1,78 @@
-"""Builds the request of one step: system prompt, repaired history, tool offer, all within the model's window.
+"""Builds the request of one step: system prompt, tool offer, summary of what is old, history, within the window.
 
-The order keeps the longest possible unchanged prefix between steps and turns. Spec: orchestrator.md, "Turn flow".
+The order keeps the longest possible unchanged prefix between steps and turns, so that providers' caches fit: nothing
+before the newest message changes within a day, unless the conversation is summarised or outgrows the window.
+Spec: orchestrator.md, "Turn flow".
 """
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from skales.agent.pictures import leave_out_pictures
 from skales.agent.prompt import PromptFacts, build_system_prompt
+from skales.agent.summary import present_summary
+from skales.agent.tokens import CountedHistory, HistoryCounts, TokenScale, count_message, count_tool
 from skales.core.clock import Clock, to_datetime
-from skales.core.message import Message, Role, text_message
+from skales.core.ids import SessionId
+from skales.core.message import Message, Role, Usage, text_message
 from skales.core.ports import ChatRequest, ChosenModel, Toolbox
 from skales.core.tool import Safety, ToolSpec
 from skales.data.paths import DataDirectory
+from skales.data.session_codec import Session
+from skales.data.session_compactions import Compaction
 
-# A rough count is enough to stay clear of the limit; tokenisers differ per model. About 4 characters are a token.
-_CHARACTERS_PER_TOKEN = 4
-# Share of the window left to the answer and to what the rough count misses.
-_RESERVED = 0.25
+# Of the window a request may take; the rest is for the answer and for what the count misses.
+FULL_SHARE = 0.85
+# What is left out grows in steps of this share of the window: with each step the cached prefix is lost.
+_STEP_SHARE = 0.2
 
 HistoryRepair = Callable[[Sequence[Message]], tuple[Message, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class Story:
+    """A conversation as it is told to a model. `mark` is the summary of its beginning, `sees` is about pictures.
+
+    Only messages that are new since the last look at `session_id` are counted.
+    """
+
+    session_id: SessionId
+    messages: Sequence[Message]
+    mark: Compaction | None
+    sees: bool
+
+    @property
+    def start(self) -> int:
+        """How many of the oldest messages the summary stands for."""
+        return self.mark.up_to if self.mark else 0
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltRequest:
-    """The request, and how many of the oldest messages did not fit."""
+    """The request, how many of the oldest messages did not fit, and its estimate before the model's own factor."""
 
     request: ChatRequest
     left_out: int
+    estimated_tokens: int
+
+    def without_tools(self) -> "BuiltRequest":
+        """The same for a model that calls none."""
+        offered = sum(map(count_tool, self.request.tools))
+        return BuiltRequest(replace(self.request, tools=()), self.left_out, self.estimated_tokens - offered)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a request would take of a window, in the model's own tokens; the window is 0 when unknown."""
+
+    tokens: int
+    window_tokens: int
+
+    @property
+    def share(self) -> float:
+        """The part of the window that is taken; 0 without a window."""
+        return self.tokens / self.window_tokens if self.window_tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +84,43 @@ class ContextBuilder:
     repair: HistoryRepair
     custom_prompt: Callable[[], str]
     clock: Clock
+    scale: TokenScale = field(default_factory=TokenScale)
+    counts: HistoryCounts = field(default_factory=HistoryCounts)
+    _tools: dict[str, tuple[ToolSpec, int]] = field(default_factory=dict[str, tuple[ToolSpec, int]], init=False)
 
-    def build(self, chosen: ChosenModel, history: Sequence[Message]) -> BuiltRequest:
-        """The next request of a session with this history."""
-        system = text_message(Role.SYSTEM, build_system_prompt(self._facts(), compact=chosen.weak))
-        tools = self.offer()
-        window = chosen.provider.max_tokens(chosen.model)
-        kept = list(self.repair(history))
-        left_out = 0
-        if window and not chosen.weak:
-            budget = int(window * (1 - _RESERVED)) - _tokens(system) - _tool_tokens(tools)
-            left_out = _overflow(kept, budget)
-        request = ChatRequest(model=chosen.model, messages=(system, *kept[left_out:]), tools=tools)
-        return BuiltRequest(request, left_out)
+    def build(self, chosen: ChosenModel, session: Session, *, sees: bool) -> BuiltRequest:
+        """The next request of a conversation; `sees` says whether the model takes pictures.
+
+        A weak model gets the whole history, of which its adapter takes what it can use.
+        """
+        story = tell(session, sees=sees)
+        if chosen.weak:
+            story = replace(story, mark=None)
+        head, tools, counted = self._head(chosen, story), self.offer(), self.count(story)
+        fixed, start = self._fixed(head, tools), story.start
+        if not chosen.weak:
+            window = chosen.provider.max_tokens(chosen.model) / self.scale.factor(chosen.provider_id, chosen.model)
+            start = _find_start(story, counted, int(window), fixed)
+        kept = leave_out_pictures(story.messages[start:] if start else story.messages, lambda: story.sees)
+        request = ChatRequest(model=chosen.model, messages=(*head, *self.repair(kept)), tools=tools)
+        return BuiltRequest(request, start - story.start, fixed + counted.between(start))
+
+    def learn(self, chosen: ChosenModel, built: BuiltRequest, usage: Usage) -> None:
+        """An answer came, and with it what the endpoint counted."""
+        counted = usage.input_tokens
+        self.scale.learn(
+            chosen.provider_id, chosen.model, estimated_tokens=built.estimated_tokens, counted_tokens=counted
+        )
+
+    def measure(self, chosen: ChosenModel, story: Story) -> Load:
+        """What a request with all that is not summarised would take."""
+        estimate = self._fixed(self._head(chosen, story), self.offer()) + self.count(story).between(story.start)
+        factor = self.scale.factor(chosen.provider_id, chosen.model)
+        return Load(int(estimate * factor), chosen.provider.max_tokens(chosen.model))
+
+    def count(self, story: Story) -> CountedHistory:
+        """The sums over its messages."""
+        return self.counts.of(story.session_id, story.messages, sees=story.sees)
 
     def offer(self) -> tuple[ToolSpec, ...]:
         """The tools a model may start, in a stable order."""
@@ -60,6 +129,19 @@ class ContextBuilder:
             for spec in self.toolbox.specs()
             if spec.safety is not Safety.MANUAL and self.toolbox.is_enabled(spec.name)
         )
+
+    def _head(self, chosen: ChosenModel, story: Story) -> tuple[Message, ...]:
+        system = text_message(Role.SYSTEM, build_system_prompt(self._facts(), compact=chosen.weak))
+        return (system, *present_summary(story.mark.summary)) if story.mark else (system,)
+
+    def _fixed(self, head: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+        return sum(map(count_message, head)) + sum(map(self._count_tool, tools))
+
+    def _count_tool(self, tool: ToolSpec) -> int:
+        known = self._tools.get(tool.name)
+        if known is None or known[0] is not tool:
+            known = self._tools[tool.name] = (tool, count_tool(tool))
+        return known[1]
 
     def _facts(self) -> PromptFacts:
         today = to_datetime(self.clock.now_ms())
@@ -71,23 +153,21 @@ class ContextBuilder:
         )
 
 
-def _overflow(messages: Sequence[Message], budget_tokens: int) -> int:
-    """How many of the oldest messages to leave out; cuts only before a user message, and never the last one."""
-    starts = [index for index, message in enumerate(messages) if message.role is Role.USER]
-    sizes = [_tokens(message) for message in messages]
-    total = sum(sizes)
-    cut = 0
-    for start in starts:
-        if total - sum(sizes[:start]) <= budget_tokens:
-            return start if total > budget_tokens else 0
-        cut = start
-    return cut
+def tell(session: Session, *, sees: bool) -> Story:
+    """A conversation as it stands on disk; `sees` says whether the model takes pictures."""
+    return Story(session.id, session.messages, session.compaction, sees)
 
 
-def _tokens(message: Message) -> int:
-    calls = sum(len(call.name) + len(str(call.arguments)) for call in message.tool_calls)
-    return (len(message.text) + len(message.reasoning) + calls) // _CHARACTERS_PER_TOKEN + 4
+def _find_start(story: Story, counted: CountedHistory, window: int, fixed: int) -> int:
+    """From which message on the history fits; cuts only before a user message, and never the last one.
 
-
-def _tool_tokens(tools: Sequence[ToolSpec]) -> int:
-    return sum(len(tool.description) + len(str(tool.parameters)) for tool in tools) // _CHARACTERS_PER_TOKEN
+    `fixed` is what is taken of the window before the history.
+    """
+    told = counted.between(story.start)
+    over = told + fixed - int(window * FULL_SHARE)
+    if not window or over <= 0:
+        return story.start
+    step = max(int(window * _STEP_SHARE), 1)
+    least = counted.first_start(told - -(-over // step) * step)
+    users = [index for index in range(story.start + 1, len(story.messages)) if story.messages[index].role is Role.USER]
+    return next((index for index in users if index >= least), users[-1] if users else story.start)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 
 import anyio
 
-from skales.core.events import AnswerSaved, NumberedEvent, ToolFinished, TurnEvent, TurnStarted
+from skales.core.events import AnswerSaved, Compacted, Notice, NumberedEvent, ToolFinished, TurnEvent, TurnStarted
 
 # Events kept for late surfaces; a long answer has a few thousand deltas.
 _KEPT = 20_000
@@ -38,9 +38,18 @@ class Feed:
             self._forget_saved()
         self._events.append(NumberedEvent(self.last_number, event))
         # Why a turn ended and what waits in the queue come again to every page; no message on disk tells them.
-        if isinstance(event, (TurnStarted, AnswerSaved, ToolFinished)):
+        if isinstance(event, (TurnStarted, AnswerSaved, ToolFinished, Compacted)):
             self.saved_number = self.last_number
         self._wake_waiting()
+
+    def restart(self) -> None:
+        """Tell every surface that the history is another now. Call it only while no turn runs.
+
+        A number is left out, which says to a page that it missed something: it fetches the history again.
+        """
+        self.last_number += 1
+        self.publish(Notice("info", "The conversation was changed"))
+        self.saved_number = self.last_number
 
     def close(self) -> None:
         """End every stream: the program stops."""

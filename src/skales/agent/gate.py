@@ -18,7 +18,7 @@ from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
 from skales.core.events import Notice, Progress
 from skales.core.ports import CallScope, Question, Toolbox
-from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec
+from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
 
@@ -104,20 +104,22 @@ class Gate:
         return await self._apply_rules(spec, replace(call, name=spec.name, arguments=arguments), origin)
 
     async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> _Open | _Shut:
-        by_user = origin.by_user
-        verdict = await anyio.to_thread.run_sync(
-            lambda: self._parts.policy().judge(spec, call.arguments, by_user=by_user)
-        )
+        verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
         if verdict.outcome is Outcome.DENY:
             return _Shut("blocked", f"BLOCKED: {verdict.reason}")
-        if verdict.outcome is Outcome.ALLOW or by_user:
-            return _Open("user" if by_user else "auto", spec, call)
-        permission = self._parts.permission
-        if await anyio.to_thread.run_sync(permission.is_granted, spec, call, origin.session_id):
+        if verdict.outcome is Outcome.ALLOW or origin.by_user:
+            return _Open("user" if origin.by_user else "auto", spec, call)
+        if is_granted:
             return _Open("granted", spec, call)
         words = (self.describe(call), verdict.reason)
-        decision = origin.decided or await permission.ask(spec, call, words, origin)
+        decision = origin.decided or await self._parts.permission.ask(spec, call, words, origin)
         return await self._follow(decision, spec, call, origin)
+
+    def _look_up(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> tuple[Verdict, bool]:
+        """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""
+        verdict = self._parts.policy().judge(spec, call.arguments, by_user=origin.by_user)
+        asks = verdict.outcome is Outcome.ASK and not origin.by_user
+        return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id)
 
     async def _follow(
         self, decision: Decision | None, spec: ToolSpec, call: ToolCall, origin: CallOrigin

@@ -29,5 +29,6 @@ def build_system_prompt(facts: PromptFacts, *, compact: bool) -> str:
     """The prompt for a turn. `compact` is for weak models with small windows."""
     if compact:
         return f"{_COMPACT}\n\n{facts.custom}".strip()
+    # What changes comes last: all before the date is the same on every day.
     place = f"Workspace: {facts.workspace}\nSystem: {facts.system}\nToday: {facts.today}"
-    return "\n\n".join(part for part in (_IDENTITY, _RULES, place, facts.custom) if part)
+    return "\n\n".join(part for part in (_IDENTITY, _RULES, facts.custom, place) if part)

@@ -5,28 +5,22 @@ next call; a crash loses at most the text that was still streaming. Spec: orches
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import assert_never
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import anyio
 import anyio.to_thread
 
+from skales.agent.answering import Answerer
+from skales.agent.budget import SpendingStoppedError
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
-from skales.agent.context import ContextBuilder
-from skales.agent.gate import Gate
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
-from skales.core.approval import Decision
-from skales.core.clock import Clock
+from skales.agent.standby import Standby
+from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
-    Notice,
-    Progress,
-    ReasoningDelta,
-    TextDelta,
     ToolFinished,
     ToolStarted,
     TurnEnd,
@@ -34,28 +28,11 @@ from skales.core.events import (
     TurnEvent,
     TurnStarted,
 )
-from skales.core.ids import IdSource, SessionId, TurnId
-from skales.core.json import JsonObject
-from skales.core.message import Message, Role, TextPart, Usage, text_message
-from skales.core.ports import (
-    CallReady,
-    ChatRequest,
-    ChosenModel,
-    Finished,
-    FinishReason,
-    ModelChooser,
-    NativeBlocks,
-    ReasoningPiece,
-    RetryPlanned,
-    TextPiece,
-    Toolbox,
-    UsageCounted,
-)
+from skales.core.ids import TurnId
+from skales.core.message import Message, Role, TextPart
+from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
-from skales.data.paths import DataDirectory
 from skales.data.results import RESULT_LIMIT, shorten, spill
-from skales.data.sessions import SessionStore
-from skales.data.started import StartedCalls
 
 _log = logging.getLogger(__name__)
 
@@ -63,61 +40,23 @@ _log = logging.getLogger(__name__)
 MAX_ITERATIONS = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnParts:
-    """What every turn is built from."""
-
-    directory: DataDirectory
-    sessions: SessionStore
-    chooser: ModelChooser
-    context: ContextBuilder
-    gate: Gate
-    toolbox: Toolbox
-    started: StartedCalls
-    clock: Clock
-    ids: IdSource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOrder:
-    """What one turn is asked to do. Without a text it goes on where the session stands.
-
-    `decisions` are answers to questions of an earlier run, by call id. `from_queue` is how many waiting messages
-    the text was made of; they leave the queue with the same write that puts it into the history.
-    """
-
-    session_id: SessionId
-    surface: str
-    text: str = ""
-    from_queue: int = 0
-    decisions: Mapping[str, Decision] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Draft:
-    """An answer while it streams."""
-
-    text: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    native: JsonObject = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    finish: FinishReason | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.text and not self.calls and not self.reasoning
-
-
 class Turn:
-    """Runs one order. Make a new one for each."""
+    """Runs one order. Make a new one for each. `is_leaving` says that a cancellation comes from the program's end."""
 
-    def __init__(self, parts: TurnParts, order: TurnOrder, emit: Callable[[TurnEvent], None]) -> None:
+    def __init__(
+        self,
+        parts: TurnParts,
+        order: TurnOrder,
+        emit: Callable[[TurnEvent], None],
+        *,
+        is_leaving: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._is_leaving = is_leaving
         self._parts = parts
         self._order = order
         self._emit = emit
         self._guard = RepeatGuard()
-        self._usage = Usage()
+        self._answerer = Answerer(parts, order, emit)
         self._started_s = parts.clock.monotonic_s()
 
     async def run(self) -> None:
@@ -125,10 +64,14 @@ class Turn:
         try:
             end = await self._run_order()
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await self._close_after_stop()
+            # Calls that wait for an answer or run stay open when the program ends: the next one goes on with them.
+            if not self._is_leaving():
+                with anyio.CancelScope(shield=True):
+                    await self._close_after_stop()
             self._emit(self._ended(TurnEnd.STOPPED))
             raise
+        except SpendingStoppedError as error:
+            end = replace(self._limit(error.message, error.hint), code=error.code)
         except SkalesError as error:
             end = self._failed(error.message, error.hint, error.code)
         except Exception as error:  # noqa: BLE001 - a fault of ours ends this turn, not the program; it is logged
@@ -139,9 +82,9 @@ class Turn:
     async def _run_order(self) -> TurnEnded:
         order = self._order
         session = await anyio.to_thread.run_sync(self._parts.sessions.load, order.session_id)
-        if order.text:
+        if order.speaks:
             await self._close_open_calls("Cancelled, not run: the user went on with a new message")
-            await self._append(text_message(Role.USER, order.text), unqueue=order.from_queue)
+            await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
         if is_tool_command(order.text):
             return await self._run_command()
         try:
@@ -150,91 +93,24 @@ class Turn:
             self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
             raise
         self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        if order.compacts:
+            await self._answerer.compact_now(chosen, session)
+            return self._ended(TurnEnd.COMPLETED)
         return await self._loop(chosen)
 
     async def _loop(self, chosen: ChosenModel) -> TurnEnded:
+        standby = Standby(self._parts.chooser, chosen, self._emit)
         for _ in range(MAX_ITERATIONS):
-            history = (await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)).messages
-            open_calls = find_open_calls(history)
+            session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
+            open_calls = find_open_calls(session.messages)
             if open_calls:
                 if not await self._answer_calls(open_calls):
                     return self._limit("The model repeated the same call five times", "Say differently what you need")
                 continue
-            answer = await self._ask_model(chosen, history)
+            answer = await self._answerer.ask(standby, session)
             if not answer.tool_calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
-
-    # --- the model ---
-
-    async def _ask_model(self, chosen: ChosenModel, history: Sequence[Message]) -> Message:
-        built = self._parts.context.build(chosen, history)
-        if built.left_out:
-            self._emit(Notice("info", f"The {built.left_out} oldest messages do not fit this model's window"))
-        draft = _Draft()
-        started_s = self._parts.clock.monotonic_s()
-
-        async def save(incomplete: str) -> Message:
-            return await self._save_answer(draft, chosen, started_s, incomplete)
-
-        try:
-            await self._receive(chosen, draft, built.request)
-        except anyio.get_cancelled_exc_class():
-            draft.calls.clear()
-            with anyio.CancelScope(shield=True):
-                if not draft.is_empty:
-                    await save("stopped")
-            raise
-        except ProviderError:
-            draft.calls.clear()
-            if not draft.is_empty:
-                await save("cut")
-            raise
-        return await save("length" if draft.finish is FinishReason.LENGTH else "")
-
-    async def _receive(self, chosen: ChosenModel, draft: _Draft, request: ChatRequest) -> None:
-        async with aclosing(chosen.provider.stream(request)) as pieces:
-            async for piece in pieces:
-                match piece:
-                    case TextPiece(text):
-                        draft.text.append(text)
-                        self._emit(TextDelta(text))
-                    case ReasoningPiece(text):
-                        draft.reasoning.append(text)
-                        self._emit(ReasoningDelta(text))
-                    case CallReady(call):
-                        draft.calls.append(call)
-                    case NativeBlocks(name, blocks):
-                        draft.native = {"format": name, "blocks": list(blocks)}
-                    case UsageCounted(usage):
-                        draft.usage = usage
-                    case RetryPlanned(reason, wait_s, attempt):
-                        self._emit(Notice("info", f"{reason}. Trying again in {wait_s:.0f} s (attempt {attempt})"))
-                    case Progress():
-                        self._emit(piece)
-                    case Finished(reason):
-                        draft.finish = reason
-                    case _:
-                        assert_never(piece)
-
-    async def _save_answer(self, draft: _Draft, chosen: ChosenModel, started_s: float, incomplete: str) -> Message:
-        text = "".join(draft.text)
-        message = Message(
-            role=Role.ASSISTANT,
-            content=(TextPart(text),) if text else (),
-            tool_calls=tuple(draft.calls),
-            reasoning="".join(draft.reasoning),
-            provider=chosen.provider_id,
-            model=chosen.model,
-            incomplete=incomplete,
-            native={} if incomplete else draft.native,
-            usage=draft.usage,
-            duration_ms=self._since_ms(started_s),
-        )
-        self._usage = self._usage.plus(draft.usage)
-        await self._append(message)
-        self._emit(AnswerSaved(text, incomplete))
-        return message
 
     # --- tools ---
 
@@ -276,7 +152,7 @@ class Turn:
                 spill, self._parts.directory, self._order.session_id, call.id, result.text
             )
             result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
-        await self._append(_result_message(call, result, duration_ms))
+        await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
         self._parts.started.clear(self._order.session_id, call.id)
         self._emit(ToolFinished(call, result, duration_ms))
 
@@ -306,21 +182,17 @@ class Turn:
             raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
         arguments = self._parts.toolbox.check_arguments(spec, parse_tool_arguments(self._order.text, spec))
         call = ToolCall(f"call_{self._parts.ids.token(12)}", spec.name, arguments)
-        await self._append(Message(role=Role.ASSISTANT, tool_calls=(call,), extra={"source": "user"}))
+        await self._parts.append(
+            self._order.session_id, Message(role=Role.ASSISTANT, tool_calls=(call,), extra={"source": "user"})
+        )
         self._emit(AnswerSaved(""))
         await self._run_call(call, first_of_batch=True, by_user=True)
         return self._ended(TurnEnd.COMPLETED)
 
     # --- writing down ---
 
-    async def _append(self, message: Message, *, unqueue: int = 0) -> None:
-        stamped = replace(message, timestamp_ms=self._parts.clock.now_ms())
-        await anyio.to_thread.run_sync(
-            lambda: self._parts.sessions.append(self._order.session_id, stamped, unqueue=unqueue)
-        )
-
     def _ended(self, end: TurnEnd) -> TurnEnded:
-        return TurnEnded(end, self._usage, self._since_ms(self._started_s))
+        return TurnEnded(end, self._answerer.usage, self._since_ms(self._started_s))
 
     def _limit(self, error: str, hint: str) -> TurnEnded:
         return replace(self._ended(TurnEnd.LIMIT), error=error, hint=hint, code="limit")

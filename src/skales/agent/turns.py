@@ -4,9 +4,9 @@ A message sent while a turn runs waits on disk and starts the next one. Spec: or
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 import anyio.abc
@@ -14,11 +14,14 @@ import anyio.to_thread
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.feed import Feed
-from skales.agent.turn import Turn, TurnOrder, TurnParts
+from skales.agent.turn import Turn
+from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.approval import Approval, Decision
-from skales.core.errors import InputError, SkalesError
-from skales.core.events import MessageQueued, Notice, NumberedEvent, TurnEnded
+from skales.core.errors import ConflictError, InputError, SkalesError
+from skales.core.events import MessageQueued, Notice, NumberedEvent, TurnEnded, TurnEvent, TurnStarted
 from skales.core.ids import SessionId
+from skales.core.message import ContentPart, Message
+from skales.data.session_codec import Waiting
 
 # Streams of quiet sessions kept for pages that come back.
 _KEPT_LANES = 64
@@ -35,11 +38,17 @@ class Ticket:
 
 @dataclass(slots=True)
 class _Lane:
-    """One session's turns. `scope` is set while one runs; `lock` is held to start, queue and finish."""
+    """One session's turns. `scope` is set while one runs; `lock` is held to start, queue and finish.
+
+    With `halts` what waits stays waiting when the turn is over. `taken` messages of the queue are on their way into the
+    history and can no longer be changed.
+    """
 
     feed: Feed
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     scope: anyio.CancelScope | None = None
+    halts: bool = False
+    taken: int = 0
 
     @property
     def is_quiet(self) -> bool:
@@ -62,18 +71,26 @@ class Turns:
         self._tasks = tasks
         self._desk.orphan_answered = self._go_on
 
-    async def start(self, session_id: SessionId, text: str, *, surface: str = "page") -> Ticket:
+    async def start(
+        self, session_id: SessionId, text: str, attachments: Sequence[ContentPart] = (), *, surface: str = "page"
+    ) -> Ticket:
         """Take a message: run it, or queue it behind the running turn. Raises InputError, NotFoundError."""
-        if not text.strip():
+        if not text.strip() and not attachments:
             raise InputError("The message is empty", code="empty_message")
         session = await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
         lane = self._lane(session_id)
+        waiting = Waiting(text, tuple(attachments))
         async with lane.lock:
             ticket = Ticket(session_id, lane.scope is not None, lane.feed.last_number)
             if not ticket.queued and not session.queued:
-                self._launch(lane, TurnOrder(session_id=session_id, surface=surface, text=text))
+                order = TurnOrder(
+                    session_id=session_id, surface=surface, text=waiting.text, attachments=waiting.attachments
+                )
+                self._launch(lane, order)
                 return ticket
-            session = await anyio.to_thread.run_sync(self._parts.sessions.queue, session_id, text)
+            session = await anyio.to_thread.run_sync(
+                self._parts.sessions.queue, session_id, waiting.text, waiting.attachments
+            )
             if ticket.queued:
                 lane.feed.publish(MessageQueued(text))
             else:
@@ -91,10 +108,100 @@ class Turns:
                 self._launch(lane, _queued_order(session_id, surface, session.queued))
         return ticket
 
+    async def rewind(
+        self,
+        session_id: SessionId,
+        index: int,
+        text: str = "",
+        attachments: Sequence[ContentPart] = (),
+        *,
+        surface: str = "page",
+    ) -> Ticket:
+        """Go back to before a message, which becomes a version, and go on from there: with a text or with an answer.
+
+        Raises ConflictError while a turn runs, and what `SessionStore.rewind` raises.
+        """
+        lane = self._lane(session_id)
+        async with lane.lock:
+            _refuse_while_running(lane)
+            ticket = Ticket(session_id, False, lane.feed.last_number)
+            await anyio.to_thread.run_sync(self._parts.sessions.rewind, session_id, index)
+            await self._desk.drop(session_id)
+            lane.feed.restart()
+            order = TurnOrder(session_id=session_id, surface=surface, text=text, attachments=tuple(attachments))
+            self._launch(lane, order)
+        return ticket
+
+    async def add(self, session_id: SessionId, *messages: Message, after: int) -> None:
+        """Put messages that were made elsewhere at the end of a history of `after` messages.
+
+        Raises ConflictError while a turn runs and when the history is another by now, NotFoundError.
+        """
+        lane = self._lane(session_id)
+        async with lane.lock:
+            _refuse_while_running(lane)
+            session = await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
+            if len(session.messages) != after or session.queued:
+                raise ConflictError("The conversation went on meanwhile", hint="Ask again from where it is now")
+            await anyio.to_thread.run_sync(self._parts.sessions.append, session_id, *messages)
+            await self._desk.drop(session_id)
+            lane.feed.restart()
+
+    async def compact(self, session_id: SessionId, *, surface: str = "page") -> Ticket:
+        """Let the model summarise the oldest part of a conversation now. Raises ConflictError while a turn runs."""
+        await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)
+        lane = self._lane(session_id)
+        async with lane.lock:
+            _refuse_while_running(lane)
+            ticket = Ticket(session_id, False, lane.feed.last_number)
+            self._launch(lane, TurnOrder(session_id=session_id, surface=surface, compacts=True))
+        return ticket
+
+    async def undo_compaction(self, session_id: SessionId, up_to: int) -> None:
+        """Let the model see the messages again that a summary stands for. Raises ConflictError, NotFoundError."""
+        lane = self._lane(session_id)
+        async with lane.lock:
+            _refuse_while_running(lane)
+            await anyio.to_thread.run_sync(self._parts.sessions.remove_compaction, session_id, up_to)
+            lane.feed.restart()
+
+    async def switch_version(self, session_id: SessionId, at: int, number: int) -> None:
+        """Show another version from message `at` on. Raises ConflictError while a turn runs, NotFoundError."""
+        lane = self._lane(session_id)
+        async with lane.lock:
+            _refuse_while_running(lane)
+            await anyio.to_thread.run_sync(self._parts.sessions.switch_version, session_id, at, number)
+            await self._desk.drop(session_id)
+            lane.feed.restart()
+
+    async def change_queue(self, session_id: SessionId, number: int, before: str, text: str) -> None:
+        """Give a waiting message another text, or take it away with an empty one.
+
+        `before` is what it said, so that never another message is changed. Raises ConflictError when it went meanwhile.
+        """
+        lane = self._lane(session_id)
+        async with lane.lock:
+            queued = list((await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)).queued)
+            if not lane.taken <= number < len(queued) or queued[number].text != before:
+                raise ConflictError("This message waits no longer", hint="It was sent or changed meanwhile")
+            queued[number : number + 1] = [replace(queued[number], text=text)] if text.strip() else []
+            await anyio.to_thread.run_sync(lambda: self._parts.sessions.update(session_id, queued=queued))
+            lane.feed.publish(MessageQueued(text))
+
+    def tell_changed(self, session_id: SessionId) -> None:
+        """Let every page fetch a conversation again that was changed from outside. Call it on the event loop only."""
+        lane = self._lanes.get(session_id)
+        if lane is not None and lane.scope is None:
+            lane.feed.restart()
+
     def end_streams(self) -> None:
         """Let every surface go, because the program stops. Turns run on until the app closes."""
         for lane in self._lanes.values():
             lane.feed.close()
+
+    def leave(self) -> None:
+        """Let a cancellation from now on be the program's end: what waits for an answer can still get it afterwards."""
+        self._desk.leave()
 
     def stop(self, session_id: SessionId) -> bool:
         """Stop the running turn at once and keep what it wrote; False when none runs."""
@@ -103,6 +210,15 @@ class Turns:
             return False
         lane.scope.cancel()
         return True
+
+    def stop_all(self) -> int:
+        """Stop every running turn and let nothing that waits follow it; how many ran."""
+        running = [lane for lane in self._lanes.values() if lane.scope is not None]
+        for lane in running:
+            lane.halts = True
+            if lane.scope is not None:
+                lane.scope.cancel()
+        return len(running)
 
     def running(self, session_id: SessionId) -> bool:
         """Whether a turn of the session runs now."""
@@ -133,21 +249,29 @@ class Turns:
         assert self._tasks is not None, "open() comes first"
         # Set here and not in the task, so that a second message sees the session as running at once.
         lane.scope = anyio.CancelScope()
+        lane.halts = False
+        lane.taken = order.from_queue
         self._tasks.start_soon(self._run, lane, order)
 
     async def _run(self, lane: _Lane, order: TurnOrder) -> None:
+        def emit(event: TurnEvent) -> None:
+            if isinstance(event, (TurnStarted, TurnEnded)):
+                lane.taken = 0
+            lane.feed.publish(event)
+
         while True:
             assert lane.scope is not None, "set by whoever ordered the turn"
             with lane.scope:
-                if order.text:
+                if order.speaks:
                     await self._withdraw_questions(order.session_id, lane.feed)
-                await Turn(self._parts, order, lane.feed.publish).run()
+                await Turn(self._parts, order, emit, is_leaving=lambda: self._desk.is_leaving).run()
             async with lane.lock:
-                queued = await self._queued(order.session_id, lane.feed)
+                queued = () if lane.halts else await self._queued(order.session_id, lane.feed)
                 if not queued:
                     lane.scope = None
                     return
                 order = _queued_order(order.session_id, order.surface, queued)
+                lane.taken = order.from_queue
                 lane.scope = anyio.CancelScope()
 
     async def _withdraw_questions(self, session_id: SessionId, feed: Feed) -> None:
@@ -156,7 +280,7 @@ class Turns:
         except SkalesError as error:
             feed.publish(Notice("warning", str(error)))
 
-    async def _queued(self, session_id: SessionId, feed: Feed) -> tuple[str, ...]:
+    async def _queued(self, session_id: SessionId, feed: Feed) -> tuple[Waiting, ...]:
         try:
             return (await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)).queued
         except SkalesError as error:
@@ -184,6 +308,17 @@ class Turns:
         return lane
 
 
-def _queued_order(session_id: SessionId, surface: str, queued: tuple[str, ...]) -> TurnOrder:
+def _refuse_while_running(lane: _Lane) -> None:
+    if lane.scope is not None:
+        raise ConflictError("A turn runs in this conversation", hint="Stop it or wait for its end", code="turn_running")
+
+
+def _queued_order(session_id: SessionId, surface: str, queued: tuple[Waiting, ...]) -> TurnOrder:
     """Several messages that waited arrive as one."""
-    return TurnOrder(session_id=session_id, surface=surface, text="\n\n".join(queued), from_queue=len(queued))
+    return TurnOrder(
+        session_id=session_id,
+        surface=surface,
+        text="\n\n".join(waiting.text for waiting in queued if waiting.text),
+        attachments=tuple(part for waiting in queued for part in waiting.attachments),
+        from_queue=len(queued),
+    )

@@ -9,6 +9,7 @@ from skales.core.ids import SessionId
 from skales.core.json import JsonObject
 from skales.core.tool import ToolResult
 from skales.data.index import SessionSummary
+from skales.data.memories import memory_json
 from skales.data.session_codec import message_to_disk
 
 # Which release of the contract the DevKit routes follow; clients compare it.
@@ -36,10 +37,21 @@ def report_model(app: App) -> JsonObject:
     }
 
 
-def report_sessions(app: App) -> JsonObject:
-    """All conversations, newest first."""
-    found = [_summary(summary) for summary in app.sessions.list(limit=app.sessions.count())]
+def report_sessions(app: App, limit: int = 0) -> JsonObject:
+    """The conversations, newest first; all of them without a limit."""
+    found = [_summary(summary) for summary in app.sessions.list(limit=limit or app.sessions.count())]
     return {"sessions": found, "count": len(found)}
+
+
+def report_hits(app: App, query: str, limit: int) -> JsonObject:
+    """The conversations that match best, with the place in each; `index` is null where it is the title."""
+    hits = app.sessions.search(query, limit)
+    return {
+        "hits": [
+            {"id": hit.session_id, "title": hit.title, "index": hit.message_index, "snippet": hit.snippet}
+            for hit in hits
+        ]
+    }
 
 
 def report_session(app: App, session_id: SessionId) -> JsonObject:
@@ -58,6 +70,12 @@ def report_session(app: App, session_id: SessionId) -> JsonObject:
             **({"agentId": session.agent_id} if session.agent_id else {}),
         }
     }
+
+
+def report_memories(app: App) -> JsonObject:
+    """Every memory, newest first."""
+    memories = [memory_json(memory) for memory in app.memories.list()]
+    return {"memories": memories, "count": len(memories)}
 
 
 def report_result(result: ToolResult) -> JsonObject:

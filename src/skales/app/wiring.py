@@ -10,14 +10,22 @@ import anyio
 import anyio.to_thread
 
 from skales.agent.approvals import ApprovalDesk
+from skales.agent.budget import Budget
+from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
-from skales.agent.turn import TurnParts
-from skales.agent.turns import Turns
+from skales.agent.summary import OpenTask
+from skales.agent.turn_parts import TurnParts
+from skales.app.attachments import Attachments
+from skales.app.compare import CompareParts, Comparisons
+from skales.app.costs import CallAccounts
+from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
+from skales.app.notices import NoticeBoard, NoticedTurns
+from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import NotFoundError
 from skales.core.events import TurnEvent
@@ -26,17 +34,23 @@ from skales.core.json import JsonObject
 from skales.core.ports import CallScope, ModelChooser, Toolbox
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.approvals import ApprovalStore
+from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
 from skales.data.devkit import DevKit
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
+from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
+from skales.data.model_lists import ModelLists
+from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, Settings, SettingsStore
+from skales.data.sign_ins import SignIns
+from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
 from skales.localmodels.local_models import LocalModels
@@ -66,8 +80,15 @@ class App:
     toolbox: Toolbox
     gate: Gate
     approvals: ApprovalDesk
-    turns: Turns
+    turns: NoticedTurns
+    attachments: Attachments
+    notices: NoticeBoard
     models: Models
+    ledger: Ledger
+    spending: SpendingStore
+    accounts: CallAccounts
+    small_jobs: SmallJobs
+    comparisons: Comparisons
     local: LocalModels
     lock: InstanceLock
     started_s: float
@@ -112,14 +133,17 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     lock.acquire(exclusive=exclusive)
     app = build_app(directory, lock, SystemClock(), RandomIds())
     try:
+        await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
         with _plain_errors():
             async with anyio.create_task_group() as tasks:
                 app.turns.open(tasks)
                 app.models.open(tasks)
+                app.small_jobs.open(tasks)
                 try:
                     yield app
                 finally:
+                    app.turns.leave()
                     tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
@@ -163,7 +187,9 @@ def build_app(
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
-    desk = ApprovalDesk(ApprovalStore(directory, quarantine), clock, partial(_check_arguments, toolbox))
+    questions = ApprovalStore(directory, quarantine)
+    desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
+    notices = NoticeBoard(clock, questions.pending, quarantine.notices)
     permission = Permission(
         PermissionParts(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
@@ -174,7 +200,21 @@ def build_app(
         GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
     )
     local = LocalModels(directory, quarantine, clock)
-    models = Models(settings, local)
+    models = Models(
+        settings,
+        local,
+        ModelStores(
+            lists=ModelLists(directory, clock),
+            probes=ModelProbes(directory, quarantine, clock),
+            sign_ins=SignIns(directory, quarantine),
+            clock=clock,
+            ids=ids,
+        ),
+    )
+    ledger = Ledger(directory)
+    spending = SpendingStore(directory, quarantine, clock)
+    accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
+    models.accounts = accounts
     context = ContextBuilder(
         directory=directory,
         toolbox=toolbox,
@@ -182,16 +222,50 @@ def build_app(
         custom_prompt=lambda: settings.load().system_prompt,
         clock=clock,
     )
+
+    small_jobs = SmallJobs(
+        SmallJobParts(
+            settings=settings.load,
+            chooser=chooser or models,
+            sessions=sessions,
+            accounts=accounts,
+            tell_named=lambda _session_id: notices.tell(),
+        )
+    )
+    compactor = Compactor(
+        sessions=sessions,
+        context=context,
+        clock=clock,
+        at_percent=lambda: settings.load().compact_at_percent,
+        open_tasks=lambda: [OpenTask(task.id, task.title) for task in tasks.list() if not task.is_over],
+        writer=small_jobs.writer,
+    )
     parts = TurnParts(
         directory=directory,
         sessions=sessions,
         chooser=chooser or models,
         context=context,
+        compactor=compactor,
         gate=gate,
         toolbox=toolbox,
         started=started,
+        accounts=accounts,
+        budget=Budget(accounts, permission),
         clock=clock,
         ids=ids,
+    )
+    turns = NoticedTurns(parts, desk, notices)
+    turns.ended = small_jobs.note_end
+    comparisons = Comparisons(
+        CompareParts(
+            chooser=parts.chooser,
+            context=context,
+            sessions=sessions,
+            turns=turns,
+            accounts=accounts,
+            clock=clock,
+            ids=ids,
+        )
     )
     return App(
         directory=directory,
@@ -208,8 +282,15 @@ def build_app(
         toolbox=toolbox,
         gate=gate,
         approvals=desk,
-        turns=Turns(parts, desk),
+        turns=turns,
+        attachments=Attachments(AttachmentStore(directory, clock, ids)),
+        notices=notices,
         models=models,
+        ledger=ledger,
+        spending=spending,
+        accounts=accounts,
+        small_jobs=small_jobs,
+        comparisons=comparisons,
         local=local,
         lock=lock,
         started_s=clock.monotonic_s(),
@@ -229,7 +310,7 @@ def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
     custom = settings.file_access_mode is not FileAccess.WORKSPACE_ONLY
     paths = PathPolicy(
         workspace=directory.workspace,
-        allowed=tuple(_folder(text) for text in settings.allowed_folders) if custom else (),
+        allowed=(directory.attachments, *(_folder(text) for text in settings.allowed_folders if custom)),
         blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
         unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
     )

@@ -26,6 +26,18 @@ class Backend(Protocol):
         """Move one conversation to the trash. Raises NotFoundError."""
         ...
 
+    async def costs(self, since: str, by: str) -> JsonObject:
+        """What models cost, as `app.cost_report` says it. Raises InputError."""
+        ...
+
+    async def search_sessions(self, query: str, limit: int) -> JsonObject:
+        """`{hits: [{id, title, index, snippet}]}`, best first."""
+        ...
+
+    async def arrange_session(self, session_id: str, *, pinned: bool | None = None, folder: str | None = None) -> None:
+        """Pin or unpin, put into a folder or out of it. Raises NotFoundError."""
+        ...
+
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one. Raises InputError."""
         ...

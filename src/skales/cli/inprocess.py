@@ -5,7 +5,17 @@ from contextlib import asynccontextmanager
 
 import anyio.to_thread
 
-from skales.app.reports import report_model, report_result, report_session, report_sessions, report_status, report_tools
+from skales.app.arranging import arrange_session
+from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
+from skales.app.reports import (
+    report_hits,
+    report_model,
+    report_result,
+    report_session,
+    report_sessions,
+    report_status,
+    report_tools,
+)
 from skales.app.wiring import App, open_app
 from skales.cli.backend import Backend
 from skales.core.approval import Decision
@@ -52,6 +62,20 @@ class InProcessBackend:
     async def delete_session(self, session_id: str) -> None:
         """Move one conversation to the trash."""
         await anyio.to_thread.run_sync(self._app.sessions.delete, SessionId(session_id))
+
+    async def costs(self, since: str, by: str) -> JsonObject:
+        """What models cost."""
+        since_ms, grouping = parse_since(since, self._app.clock.now_ms()), parse_grouping(by)
+        report = await anyio.to_thread.run_sync(load_report, self._app.ledger, self._app.sessions, since_ms, grouping)
+        return costs_to_json(report)
+
+    async def search_sessions(self, query: str, limit: int) -> JsonObject:
+        """Where the words are."""
+        return await anyio.to_thread.run_sync(report_hits, self._app, query, limit)
+
+    async def arrange_session(self, session_id: str, *, pinned: bool | None = None, folder: str | None = None) -> None:
+        """Pin, unpin, put into a folder."""
+        await anyio.to_thread.run_sync(lambda: arrange_session(self._app.sessions, session_id, pinned, folder))
 
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""

@@ -46,8 +46,13 @@ def build_parser() -> argparse.ArgumentParser:
     _add_chat(commands)
     _add_tools(commands)
     _add_model(commands)
+    _add_models(commands)
     _add_sessions(commands)
     _add_config(commands)
+    costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
+    costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
+    costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
+    _add_json(costs)
     status = commands.add_parser("status", help="what runs, with which model, and how much it holds")
     _add_json(status)
     doctor = commands.add_parser("doctor", help="check data, provider, local model and port, and say what to do")
@@ -97,8 +102,28 @@ def _add_model(commands: _Commands) -> None:
     _add_json(model)
 
 
+def _add_models(commands: _Commands) -> None:
+    models = commands.add_parser("models", help="list the models there are, ask for them, or find out what one can")
+    actions = models.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="the models of every provider that is set up, offline (default)"))
+    refresh = actions.add_parser("refresh", help="ask a provider which models it has")
+    refresh.add_argument("id", help="such as openai, ollama, custom")
+    _add_json(refresh)
+    probe = actions.add_parser("probe", help="find out by trying: tools, JSON, pictures, real context length")
+    probe.add_argument("id", nargs="?", default="", help="the provider (default: the active one)")
+    probe.add_argument("--model", default="", help="another model than the chosen one")
+    probe.add_argument(
+        "--context",
+        type=int,
+        metavar="TOKENS",
+        help="try the context up to this many tokens; costs twice as many (default: only for local servers)",
+    )
+    _add_json(probe)
+    _add_json(models)
+
+
 def _add_sessions(commands: _Commands) -> None:
-    sessions = commands.add_parser("sessions", help="list, show, search or delete conversations")
+    sessions = commands.add_parser("sessions", help="list, show, search, arrange, export or delete conversations")
     actions = sessions.add_subparsers(dest="action", metavar="action")
     listing = actions.add_parser("list", help="newest first (default)")
     listing.add_argument("--limit", type=int, default=20)
@@ -106,6 +131,22 @@ def _add_sessions(commands: _Commands) -> None:
     show = actions.add_parser("show", help="print one conversation")
     show.add_argument("id")
     _add_json(show)
+    search = actions.add_parser("search", help="find words in all conversations")
+    search.add_argument("words")
+    search.add_argument("--limit", type=int, default=20)
+    _add_json(search)
+    export = actions.add_parser("export", help="write one conversation to a file, secrets masked")
+    export.add_argument("id")
+    export.add_argument("--format", choices=["md", "json", "html", "pdf"], default="md")
+    export.add_argument("-o", "--output", metavar="FILE", help="`-` for standard output (default: named by its title)")
+    export.add_argument("--no-steps", action="store_true", help="leave tool steps out")
+    export.add_argument("--thoughts", action="store_true", help="with the model's thoughts")
+    export.add_argument("--no-receipts", action="store_true", help="leave model, tokens and time out")
+    for name, what in (("pin", "keep one conversation at the top"), ("unpin", "no longer keep it there")):
+        actions.add_parser(name, help=what).add_argument("id")
+    folder = actions.add_parser("folder", help="put one conversation into a folder, without a name out of it")
+    folder.add_argument("id")
+    folder.add_argument("name", nargs="?", default="")
     delete = actions.add_parser("delete", help="move one conversation to the trash")
     delete.add_argument("id")
     _add_json(sessions)

@@ -54,6 +54,20 @@ class RemoteBackend:
         """Move one conversation to the trash."""
         await self._call("DELETE", "/api/sessions", params={"id": session_id})
 
+    async def costs(self, since: str, by: str) -> JsonObject:
+        """What models cost."""
+        return await self._call("GET", "/api/costs", params={"since": since, "by": by})
+
+    async def search_sessions(self, query: str, limit: int) -> JsonObject:
+        """Where the words are."""
+        return await self._call("GET", "/api/sessions/search", params={"q": query, "limit": limit})
+
+    async def arrange_session(self, session_id: str, *, pinned: bool | None = None, folder: str | None = None) -> None:
+        """Pin, unpin, put into a folder."""
+        changes = {"pinned": pinned, "folder": folder}
+        body = {name: value for name, value in changes.items() if value is not None}
+        await self._call("PATCH", f"/api/sessions/{session_id}", json=body)
+
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""
         await self._call("PUT", "/api/model", json={"provider": provider, "model": model})

@@ -9,6 +9,7 @@ from skales.core.events import (
     AnswerSaved,
     ApprovalRequested,
     ApprovalResolved,
+    Compacted,
     MessageQueued,
     Notice,
     Progress,
@@ -59,6 +60,8 @@ class TurnView:
                 self._say(text, important=level == "warning")
             case Progress():
                 self._show_bar(event)
+            case Compacted(messages):
+                self._say(f"Summarised {messages} earlier messages for the model; the whole conversation is kept")
             case MessageQueued(text):
                 self._say(f"Queued: {text}")
             case TurnEnded():

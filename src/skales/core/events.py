@@ -107,6 +107,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """A summary now stands for so many of the oldest messages when the model is asked; they stay on disk."""
+
+    messages: int
+    summary_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class MessageQueued:
     """A message sent while the turn runs; it starts the next one. It is already on disk."""
 
@@ -136,6 +144,7 @@ TurnEvent = (
     | ApprovalResolved
     | Notice
     | Progress
+    | Compacted
     | MessageQueued
     | TurnEnded
 )

@@ -33,7 +33,18 @@ class ImagePart:
     name: str = ""
 
 
-ContentPart = TextPart | ImagePart
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file, carried as the text that a model reads of it. `path` is where it lies, empty when it is kept nowhere."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    text: str
+    path: str = ""
+
+
+ContentPart = TextPart | ImagePart | FilePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +92,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """All text parts joined."""
+        """All text parts joined; what attached files say is not the speaker's own and stays out."""
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
 
 

@@ -124,11 +124,119 @@ class ChosenModel:
     weak: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTraits:
+    """What is known of a model. Sizes are 0 and prices None when nobody knows them.
+
+    `tools` is true also where nobody knows, since refusing them would cost a good model its use; `parallel_calls`
+    likewise. Prices are estimates in US dollars per million tokens. `warning` is a sentence for people, such as that
+    a server loaded the model with a smaller window than it has. `is_measured` says that a probe found it out.
+    """
+
+    context_tokens: int = 0
+    output_tokens: int = 0
+    tools: bool = True
+    parallel_calls: bool = True
+    vision: bool = False
+    reasoning: bool = False
+    json: bool = False
+    input_usd_per_million: float | None = None
+    cached_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    warning: str = ""
+    is_measured: bool = False
+
+
 class ModelChooser(Protocol):
-    """Finds the provider and model for a turn."""
+    """Finds the provider and model for a turn, and another one when it fails."""
 
     def choose(self, provider_id: str = "", model: str = "") -> ChosenModel:
         """The named one, or what the settings say. Raises ProviderError(NOT_CONFIGURED) with what to do."""
+        ...
+
+    def facts(self, provider_id: str, model: str) -> ModelTraits:
+        """What is known of a model; makes no request."""
+        ...
+
+    def fallbacks(
+        self, provider_id: str, model: str, *, needs_vision: bool = False, needs_tools: bool = False
+    ) -> Sequence[ChosenModel]:
+        """Who else may answer when this one fails, in the order to try; those that failed lately are left out."""
+        ...
+
+    def is_resting(self, provider_id: str) -> bool:
+        """Whether it failed less than a minute ago, so that the fallbacks come first."""
+        ...
+
+    def report_failure(self, provider_id: str) -> None:
+        """It did not answer; it rests for a minute."""
+        ...
+
+    def report_success(self, provider_id: str) -> None:
+        """It answered; it rests no longer."""
+        ...
+
+
+# --- money -------------------------------------------------------------------------------------------------------
+
+
+class Purpose(StrEnum):
+    """What a call to a model is for."""
+
+    CHAT = "chat"
+    TITLE = "title"
+    SUMMARY = "summary"
+    PROBE = "probe"
+    COMPARE = "compare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """A call to a model, as the accounts see it. `session_id` is empty when no conversation is behind it."""
+
+    session_id: SessionId
+    purpose: Purpose
+    provider_id: str
+    request: ChatRequest
+
+
+class Ceiling(StrEnum):
+    """What may only cost so much before the person is asked."""
+
+    SESSION = "session"
+    DAY = "day"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CeilingMet:
+    """A ceiling that a call would reach, or half of it. Amounts are US dollars by list price.
+
+    `spent_usd` counts in what the request alone will cost. `next_usd` is the ceiling after a yes.
+    """
+
+    ceiling: Ceiling
+    is_full: bool
+    limit_usd: float
+    spent_usd: float
+    next_usd: float
+
+
+class Accounts(Protocol):
+    """What calls to models cost. Both sides of a call go through here; everything reads or writes the disk."""
+
+    def check(self, call: ModelCall) -> CeilingMet | None:
+        """The ceiling that needs the person's word before this call, None to go ahead. Raises StorageError."""
+        ...
+
+    def settle(self, call: ModelCall, met: CeilingMet, *, go_on: bool) -> None:
+        """Keep the person's answer, so that the same is not asked again. Raises StorageError."""
+        ...
+
+    def record(self, call: ModelCall, usage: Usage, output_characters: int) -> None:
+        """Write down a call that was answered, well or not. Raises StorageError.
+
+        Without any tokens in `usage` they are estimated from the request and from what came.
+        """
         ...
 
 

@@ -15,8 +15,9 @@ import stat
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar, cast
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, StorageError
@@ -39,6 +40,9 @@ _SHARING_PAUSE_S = 0.02
 _SHARING_WINERRORS = (5, 32)  # ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION: a scanner or reader has the file open
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_LEAVES = frozenset((str, int, float, bool, type(None)))  # asked first: nearly everything in a document is one of them
+# How a list of objects stands in a file.
+LIST_START, NEXT_LINE, LIST_END = b"[\n    ", b",\n    ", b"\n  ]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REFUSALS = {
@@ -96,7 +100,7 @@ def read_stamped(
         return value
 
     for _ in range(_REREADS):
-        data, stamp = _read_bytes(path)
+        data, stamp = read_bytes(path)
         try:
             return parse(data), stamp
         except ValueError:
@@ -106,7 +110,7 @@ def read_stamped(
             pause(_REREAD_PAUSE_S)
     # Under the lock none of our own writers can put a good file in place between this read and the move.
     with lock_for(path):
-        data, stamp = _read_bytes(path)
+        data, stamp = read_bytes(path)
         try:
             return parse(data), stamp
         except ValueError as error:
@@ -126,12 +130,12 @@ def write_stamped(path: Path, value: Mapping[str, JsonValue], *, expected: Stamp
 
     With `expected` (`ABSENT` for no file) it raises ChangedOnDiskError when the file is in another state.
     """
-    return write_bytes(path, _dump(value), expected=expected)
+    return write_bytes(path, dump_object(value), expected=expected)
 
 
 def create_object(path: Path, value: Mapping[str, JsonValue]) -> Stamp:
     """Write a new file. Raises ConflictError when the name is taken, by whomever."""
-    data = _dump(value)
+    data = dump_object(value)
     with lock_for(path), storage_errors(path, "written"), _temporary(path, data) as (temporary, stamp):
         try:
             os.link(temporary, path)  # unlike a rename it never replaces
@@ -214,7 +218,8 @@ def storage_errors(path: Path, deed: str) -> Generator[None]:
         raise StorageError(f"{path.name!r} cannot be {deed}: {words}", hint=hint, code=code) from error
 
 
-def _read_bytes(path: Path) -> tuple[bytes, Stamp]:
+def read_bytes(path: Path) -> tuple[bytes, Stamp]:
+    """What a file holds, and its state. Raises NotFoundError, StorageError."""
     with storage_errors(path, "read"):
         try:
             _refuse_special(path)
@@ -271,26 +276,63 @@ def _read_or_start(
         return copy.deepcopy(dict(missing)), ABSENT
 
 
-def _dump(value: Mapping[str, JsonValue]) -> bytes:
-    if _is_too_deep(value):
-        raise InputError(f"The document is nested more than {MAX_DEPTH} levels deep")
-    members = (f"  {json.dumps(key, ensure_ascii=False)}: {_dump_member(member)}" for key, member in value.items())
-    text = "{\n" + ",\n".join(members) + "\n}"
-    # UTF-8 has no form for half a surrogate pair; JSON has one, and reading it gives the half back.
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text).encode() + b"\n"
+def dump_object(
+    value: Mapping[str, JsonValue], lines: Mapping[str, Sequence[bytes | memoryview]] = MappingProxyType({})
+) -> bytes:
+    """The text of a document. `lines` has the text of some lists, in pieces; those are not looked at again.
+
+    Raises InputError when the value is nested too deeply.
+    """
+    if _is_too_deep({key: member for key, member in value.items() if key not in lines}):
+        raise _too_deep()
+    pieces: list[bytes | memoryview] = []
+    for key, member in value.items():
+        pieces.append(_encode(f"{',' if pieces else '{'}\n  {json.dumps(key, ensure_ascii=False)}: "))
+        if key in lines:
+            pieces += (LIST_START, *lines[key], LIST_END)
+        else:
+            pieces.append(_encode(_dump_member(member)))
+    return b"".join((*pieces, b"\n}\n")) if pieces else b"{\n\n}\n"
+
+
+def dump_lines(entries: Sequence[JsonValue]) -> bytes:
+    """The text of a list of objects within a document, one line for each. Raises InputError like `dump_object`."""
+    if _is_too_deep([entries]):  # as deep as in the document
+        raise _too_deep()
+    return _encode(_lines(entries))
+
+
+def _too_deep() -> InputError:
+    return InputError(f"The document is nested more than {MAX_DEPTH} levels deep")
+
+
+def _encode(text: str) -> bytes:
+    """UTF-8 has no form for half a surrogate pair; JSON has one, and reading it gives the half back."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text).encode()
 
 
 def _dump_member(value: JsonValue) -> str:
     """One key's value: a list of objects gets a line for each, anything else is indented to be edited by hand.
 
-    A conversation is such a list and is written anew with each message: the indenting encoder is Python and takes eight
-    times as long as the compact one, which is C.
+    A conversation is such a list: the indenting encoder is Python and takes eight times as long as the compact one,
+    which is C.
     """
-    if isinstance(value, (list, tuple)) and value and all(isinstance(item, Mapping) for item in value):
-        lines = ",\n    ".join(json.dumps(item, ensure_ascii=False, default=_plain) for item in value)
-        return f"[\n    {lines}\n  ]"
+    if isinstance(value, (list, tuple)) and value and are_objects(value):
+        return f"{LIST_START.decode()}{_lines(value)}{LIST_END.decode()}"
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
     return text.replace("\n", "\n  ")
+
+
+def are_objects(entries: Iterable[JsonValue]) -> bool:
+    """Whether a list of these is written with a line for each."""
+    return all(isinstance(entry, Mapping) for entry in entries)
+
+
+def _lines(entries: Iterable[JsonValue]) -> str:
+    return NEXT_LINE.decode().join(json.dumps(entry, ensure_ascii=False, default=_plain) for entry in entries)
 
 
 def _plain(value: object) -> dict[str, JsonValue] | list[JsonValue]:
@@ -312,7 +354,7 @@ def _is_too_deep(value: object) -> bool:
             child
             for item in level
             for child in (item.values() if isinstance(item, Mapping) else cast("Sequence[object]", item))
-            if isinstance(child, (dict, list, tuple))
+            if type(child) not in _LEAVES and isinstance(child, (dict, list, tuple))
         ]
         if not level:
             return False

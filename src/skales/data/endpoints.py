@@ -18,6 +18,7 @@ _UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
 _HOST_NAME = re.compile(r"[a-z0-9_]+([.-]+[a-z0-9_]+)*", re.IGNORECASE)
 # Resolvers read such a last label as a number, so that 134744072 and 0x8.8.8.8 are addresses in disguise.
 _NUMBER_LABEL = re.compile(r"(\d+|0x[0-9a-f]*)", re.IGNORECASE)
+_ACCOUNT = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _KEY_PREFIX = re.compile(r"[A-Za-z]{2,6}[-_]")
 _SEALED = re.compile(r"enc:v\d+:")
 _DOTS = "•••"
@@ -70,6 +71,18 @@ def parse_api_key(text: str) -> str:
             "The key holds a blank or a character that no key has", hint="Paste the key alone", code="bad_key"
         )
     return key
+
+
+def parse_account_id(text: str) -> str:
+    """An account id as it may stand in an address; empty stays empty. Raises InputError."""
+    account = text.strip()
+    if account and not _ACCOUNT.fullmatch(account):
+        raise InputError(
+            "An account id holds only letters, digits, _ and -",
+            hint="Copy the id alone, not the address it stands in",
+            code="bad_account",
+        )
+    return account
 
 
 def mask_key(key: str) -> str:

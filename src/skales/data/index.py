@@ -2,47 +2,58 @@
 
 The session files are the truth. The index may be deleted, locked or corrupt at any time: it heals by time and size of
 the files, is rebuilt when it cannot be read, and lives in memory when it cannot be written. Nothing is only in here.
+
+No question looks at every file of a large folder. A small one is compared whole each time. In a large one a question
+looks at the names when the folder's time says that somebody else changed them, at the files it is about to show, and at
+those that were opened; the rest is swept in a thread of its own every few seconds, as long as questions are asked.
 Spec: data-directory.md, "Write rules".
 """
 
 import contextlib
-import os
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from skales.core.clock import Clock, SystemClock
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
-from skales.core.ids import SessionId, is_safe_id
-from skales.data.document import Stamp, storage_errors
+from skales.core.ids import SessionId
+from skales.data.document import Stamp
+from skales.data.index_database import Database, IndexLostError
+from skales.data.index_folder import SessionFolder
+from skales.data.index_folder import is_session_id as is_session_id
+from skales.data.index_hits import HitRow, select_hits, select_places
 from skales.data.index_tables import (
     AFTER_ALL,
+    Choice,
     SummaryRow,
-    connect,
     drop_session,
-    load_stamps,
-    match_expression,
     put_session,
-    select_hits,
-    select_matching_page,
+    select_folders,
+    select_in_folder,
     select_page,
 )
+from skales.data.index_words import match_expression
 from skales.data.session_codec import Session
+from skales.data.session_search import Span
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection, Error  # at run time loaded when the index is first used
+    from sqlite3 import Connection  # at run time loaded when the index is first used
 
 Answer = TypeVar("Answer")
 Entry = tuple[Session, Stamp]
 # Reads one session's file. Raises NotFoundError, BrokenDocumentError or StorageError, after it has told the person.
 Reader = Callable[[SessionId], Entry]
 
+SMALL_FOLDER = 256  # files that may be looked at for one question
 _BATCH = 50  # sessions held in memory at once while the index is built
 _BUSY_TIMEOUT_S = 2.0
-# What a new file cures: no code (ours), SQLITE_ERROR, _CORRUPT, _CONSTRAINT, _NOTADB. Other codes mean that the place
-# is locked, full or read-only, where a new file would fail the same way.
-_CURED_BY_REBUILDING = (0, 1, 11, 19, 26)
+_REST_S = 5.0  # between two sweeps, and at least so many times as long as a sweep takes:
+_REST_TIMES = 20
+_PAUSE_S = 0.001  # lets others run while a sweep goes through a large folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +68,30 @@ class SessionSummary:
     created_ms: int
     updated_ms: int
     message_count: int
+    pinned: bool = False
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """The best match within one session; `message_index` is None when it is the title."""
+    """The best match within one session; `message_index` is None when it is the title.
+
+    `spans` are the matches within the snippet, as start and end.
+    """
 
     session_id: SessionId
     title: str
     message_index: int | None
     snippet: str
+    spans: tuple[Span, ...] = ()
 
 
-class _IndexLostError(Exception):
-    """The database had to be given up; the next one starts empty."""
+@dataclass(frozen=True, slots=True)
+class FolderCount:
+    """A folder of conversations and how many are in it."""
+
+    name: str
+    count: int
 
 
 class Index:
@@ -79,43 +100,56 @@ class Index:
     Every question takes a `read` for the files that changed.
     """
 
-    def __init__(self, path: Path, folder: Path, *, busy_timeout_s: float = _BUSY_TIMEOUT_S) -> None:
-        self._path = path
-        self._folder = folder
-        self._busy_timeout_s = busy_timeout_s
-        self._connection: Connection | None = None
-        self._in_memory = False
-        self._rebuilt = False
-        self._stamps: dict[str, Stamp] = {}  # the files as they were when their rows were written
+    def __init__(
+        self,
+        path: Path,
+        folder: Path,
+        *,
+        busy_timeout_s: float = _BUSY_TIMEOUT_S,
+        small_folder: int = SMALL_FOLDER,
+        clock: Clock | None = None,
+    ) -> None:
+        self._database = Database(path, busy_timeout_s)
+        self._folder = SessionFolder(folder)
+        self._small_folder = small_folder
+        self._clock = clock or SystemClock()
         self._broken: dict[str, Stamp] = {}  # files that stay in place although they cannot be read
-        # Order: _refreshing before _lock. Files are read without _lock, so that whoever holds a file's lock and
-        # records a write never waits for somebody who wants that file.
+        self._opened: deque[str] = deque(maxlen=small_folder)  # sessions that were read since the last question
+        # Which opening of the database was compared with all names, and which with all files.
+        self._listed = self._swept = 0
+        self._names_due_s = self._sweep_due_s = 0.0
+        # Order: _refreshing before the database's lock. Files are read without that one, so that whoever holds a file's
+        # lock and records a write never waits for somebody who wants that file.
         self._refreshing = threading.Lock()
-        self._lock = threading.RLock()
+        self._starting = threading.Lock()
+        self._sweeper: threading.Thread | None = None
+        self._closing = threading.Event()
 
     def close(self) -> None:
         """Give the file back; the next question opens it again."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._closing.set()
+        self.settle()
+        self._closing.clear()
+        self._database.close()
+
+    def settle(self) -> None:
+        """Wait until a sweep that runs beside the questions is done."""
+        if self._sweeper is not None:
+            self._sweeper.join()
 
     def count(self, read: Reader) -> int:
-        """How many sessions can be listed."""
-        return self._ask(read, lambda _: len(self._stamps))
+        """How many sessions can be listed. Waits until all files were looked at once."""
+        return self._ask(read, lambda _: len(self._database.stamps), whole=True)
 
     def page(
-        self, read: Reader, limit: int, before: tuple[int, str] | None = None, query: str = ""
+        self, read: Reader, limit: int, before: tuple[int, str] | None = None, choice: Choice | None = None
     ) -> list[SessionSummary]:
-        """Summaries, newest first, after the one with this `(updated_ms, id)`; with a query only those that match."""
-        after = before or AFTER_ALL
-        wanted = max(limit, 0)
-        if not query.strip():
-            rows = self._ask(read, lambda db: select_page(db, after, wanted))
-        elif expression := match_expression(query):
-            rows = self._ask(read, lambda db: select_matching_page(db, after, wanted, expression))
-        else:
-            rows = []
+        """Summaries, newest first, after the one with this `(updated_ms, id)`."""
+        after, wanted, chosen = before or AFTER_ALL, max(limit, 0), choice or Choice()
+        expression = match_expression(chosen.query)
+        if chosen.query.strip() and not expression:
+            return []
+        rows = self._ask(read, lambda db: select_page(db, after, wanted, chosen, expression), _first_of_each)
         return [_summary(row) for row in rows]
 
     def search(self, read: Reader, query: str, limit: int) -> list[SearchHit]:
@@ -123,122 +157,198 @@ class Index:
         expression = match_expression(query)
         if not expression or limit <= 0:
             return []
-        rows = self._ask(read, lambda db: select_hits(db, expression, limit))
-        return [SearchHit(SessionId(name), title, position, snippet) for name, title, position, snippet in rows]
+        return _read_hits(self._ask(read, lambda db: select_hits(db, query, expression, limit), _first_of_each))
 
-    def record(self, session: Session, stamp: Stamp, *, before: Stamp) -> None:
+    def places(self, read: Reader, session_ids: Sequence[SessionId], query: str) -> list[SearchHit]:
+        """The first match within each of these sessions that has one."""
+        if not match_expression(query):
+            return []
+        return _read_hits(self._ask(read, lambda db: select_places(db, query, session_ids), _first_of_each))
+
+    def folders(self, read: Reader) -> list[FolderCount]:
+        """All folders with a conversation in them, by name, whatever its case."""
+        found = (FolderCount(name, count) for name, count in self._ask(read, select_folders))
+        return sorted(found, key=lambda folder: (folder.name.casefold(), folder.name))
+
+    def in_folder(self, read: Reader, folder: str) -> list[SessionId]:
+        """The sessions in a folder. Waits until all files were looked at once."""
+        names = self._ask(read, lambda db: select_in_folder(db, folder), whole=True)
+        return [SessionId(name) for name in names]
+
+    def own_change(self) -> AbstractContextManager[None]:
+        """To be held around a write that is recorded, or a deletion that is told to `forget`, afterwards."""
+        return self._folder.own_change()
+
+    def record(self, session: Session, stamp: Stamp, *, before: Stamp, kept: int | None = None) -> None:
         """Take over what was just written, without reading the file.
 
         `before` is the state the file had before the write: when the index knows that one, only messages it has not
-        seen are added to the full text.
+        seen are added to the full text. `kept` is how many of the messages are still what they were, all by default.
         """
-        with contextlib.suppress(_IndexLostError, StorageError):  # the next question heals it, or reports it
-            self._run(lambda db: self._put(db, [(session, stamp)], before))
+        with contextlib.suppress(IndexLostError, StorageError):  # the next question heals it, or reports it
+            self._database.run(lambda db: self._put(db, [(session, stamp)], before, kept))
 
     def forget(self, session_id: SessionId) -> None:
         """Drop what is known of a session whose file is gone."""
-        with contextlib.suppress(_IndexLostError, StorageError):
-            self._run(lambda db: self._drop(db, [session_id]))
+        with contextlib.suppress(IndexLostError, StorageError):
+            self._database.run(lambda db: self._drop(db, [session_id]))
 
-    def _ask(self, read: Reader, question: Callable[["Connection"], Answer]) -> Answer:
+    def note_opened(self, session_id: SessionId) -> None:
+        """A session's file was read: the next question looks whether it is the one that is known here."""
+        self._opened.append(session_id)
+
+    def _ask(
+        self,
+        read: Reader,
+        question: Callable[["Connection"], Answer],
+        shown: Callable[[Answer], Sequence[str]] = lambda _: (),
+        *,
+        whole: bool = False,
+    ) -> Answer:
         # Ends: a database is lost at most twice, then it is in memory, where its failure is a StorageError.
         while True:
-            with contextlib.suppress(_IndexLostError):
-                self._refresh(read)
-                return self._run(question)
+            with contextlib.suppress(IndexLostError):
+                is_compared = self._refresh(read, whole=whole)
+                answer, known = self._database.run(lambda db: self._with_stamps(question(db), shown))
+                if is_compared or not self._compare(read, known):
+                    return answer
+                return self._database.run(question)
 
-    def _run(self, operation: Callable[["Connection"], Answer]) -> Answer:
-        import sqlite3
+    def _with_stamps(
+        self, answer: Answer, shown: Callable[[Answer], Sequence[str]]
+    ) -> tuple[Answer, dict[str, Stamp | None]]:
+        """The answer and the files it is from, as they were known when it was given: a sweep may be quicker."""
+        names = shown(answer)[: self._small_folder]
+        return answer, {name: self._database.stamps.get(name) for name in names}
 
-        with self._lock:
-            try:
-                return operation(self._open())
-            except sqlite3.Error as error:
-                self._give_up(error)
-                raise _IndexLostError from error
+    def _refresh(self, read: Reader, *, whole: bool) -> bool:
+        """Whether every file was compared with what is known; the folder is small then, or never was looked at."""
+        self._database.notice_deletion()
+        count = self._database.run(lambda _: len(self._database.stamps))
+        if not self._is_sweeping() and count <= self._small_folder and self._sweep(read, self._small_folder):
+            return True
+        if whole and self._swept != self._database.opened:
+            self.settle()
+            if self._swept != self._database.opened and self._sweep(read):
+                return True
+        is_behind = self._compare_names(read)
+        self._start_sweep(read, at_once=is_behind)
+        with contextlib.suppress(IndexError):  # two questions may take from it at once
+            while True:
+                name = self._opened.popleft()
+                self._compare(read, {name: self._database.stamps.get(name)})
+        return False
 
-    def _open(self) -> "Connection":
-        if self._connection is None:
-            self._connection = connect(None if self._in_memory else self._path, self._busy_timeout_s)
-            self._stamps = load_stamps(self._connection)
-        return self._connection
-
-    def _give_up(self, error: "Error") -> None:
-        """Close, then choose: a new file, or memory when a new file was tried or would not help."""
-        self.close()
-        if self._in_memory:
-            raise StorageError("The session index cannot be used", hint=str(error)) from error
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        curable = code in _CURED_BY_REBUILDING and not self._rebuilt
-        self._rebuilt = True
-        self._in_memory = not (curable and _delete_database(self._path))
-
-    def _refresh(self, read: Reader) -> None:
+    def _sweep(self, read: Reader, at_most: int | None = None) -> bool:
+        """Compare all files with what is known; False when there are more than `at_most`, or when it was cut short."""
         with self._refreshing:
-            if not self._in_memory and not os.path.lexists(self._path):
-                self.close()
-            known = self._run(lambda _: dict(self._stamps))
-            with storage_errors(self._folder, "listed"):
-                found = self._scan(known)
-            if found == known:
-                return
-            self._broken = {name: stamp for name, stamp in self._broken.items() if found.get(name) == stamp}
-            changed = [name for name, stamp in found.items() if known.get(name) != stamp and name not in self._broken]
-            for start in range(0, len(changed), _BATCH):
-                self._take_over({name: found[name] for name in changed[start : start + _BATCH]}, known, read)
-            self._forget_all(known.keys() - found.keys(), known)
+            opened, known = self._database.run(lambda _: (self._database.opened, dict(self._database.stamps)))
+            pause = self._pause if self._is_sweeper() else _go_on
+            found = self._folder.scan(known, pause, at_most)
+            if found is None:
+                return False
+            if found != known:
+                self._broken = {name: stamp for name, stamp in self._broken.items() if found.get(name) == stamp}
+                if not self._take_over_all(found, known, read):
+                    return False
+                self._forget_all(known.keys() - found.keys(), known)
+            self._swept = opened
+            return True
 
-    def _scan(self, known: Mapping[str, Stamp]) -> dict[str, Stamp]:
-        found: dict[str, Stamp] = {}
-        for entry in self._entries():
-            name = entry.name.removesuffix(".json")
-            if name != entry.name and (name in known or is_session_id(name)):
-                try:
-                    if entry.is_file(follow_symlinks=False):
-                        status = entry.stat(follow_symlinks=False)
-                        found[name] = Stamp(status.st_mtime_ns, status.st_size)
-                except FileNotFoundError:  # deleted since the folder was read
-                    continue
-        return found
+    def _take_over_all(self, found: Mapping[str, Stamp], known: Mapping[str, Stamp], read: Reader) -> bool:
+        changed = [name for name, stamp in found.items() if known.get(name) != stamp and name not in self._broken]
+        changed.sort(reverse=True)  # our own ids begin with a time: the newest sessions are wanted first
+        for start in range(0, len(changed), _BATCH):
+            if self._is_sweeper() and self._closing.is_set():
+                return False
+            self._take_over({name: found[name] for name in changed[start : start + _BATCH]}, known, read)
+        return True
 
-    def _entries(self) -> list[os.DirEntry[str]]:
+    def _compare_names(self, read: Reader) -> bool:
+        """Drop what is gone and take over the newest of what came; whether more came than one question should read."""
+        now_s = self._clock.monotonic_s()
+        is_listed = self._database.opened in (self._listed, self._swept)
+        if is_listed and (now_s < self._names_due_s or not self._folder.is_changed()):
+            return False
+        opened, known = self._database.run(lambda _: (self._database.opened, dict(self._database.stamps)))
+        names = self._folder.names()
+        self._names_due_s = now_s + _REST_TIMES * (self._clock.monotonic_s() - now_s)
+        came = sorted(filter(is_session_id, names - known.keys() - self._broken.keys()), reverse=True)
+        self._take_over(self._folder.stamps(came[:_BATCH]), known, read)
+        self._forget_all(known.keys() - names, known)
+        self._listed = opened
+        return len(came) > _BATCH
+
+    def _compare(self, read: Reader, known: Mapping[str, Stamp | None]) -> bool:
+        """Compare some files with what was known of them; whether anything is different."""
+        found = self._folder.stamps(known)
+        changed = {name: stamp for name, stamp in found.items() if stamp not in (known[name], self._broken.get(name))}
+        stamps = {name: stamp for name, stamp in known.items() if stamp is not None}
+        self._take_over(changed, stamps, read)
+        gone = stamps.keys() - found.keys()
+        self._forget_all(gone, stamps)
+        return bool(changed or gone)
+
+    def _start_sweep(self, read: Reader, *, at_once: bool) -> None:
+        with self._starting:
+            is_due = at_once or self._clock.monotonic_s() >= self._sweep_due_s or self._swept != self._database.opened
+            if is_due and not self._is_sweeping():
+                self._sweeper = threading.Thread(target=self._run_sweep, args=(read,), name="sessions", daemon=True)
+                self._sweeper.start()
+
+    def _run_sweep(self, read: Reader) -> None:
+        started_s = self._clock.monotonic_s()
         try:
-            with os.scandir(self._folder) as entries:
-                return list(entries)
-        except FileNotFoundError:
-            return []
+            with contextlib.suppress(IndexLostError, StorageError):  # the next question meets it too, and reports it
+                self._sweep(read)
+        finally:
+            ended_s = self._clock.monotonic_s()
+            self._sweep_due_s = ended_s + max(_REST_S, _REST_TIMES * (ended_s - started_s))
+
+    def _is_sweeping(self) -> bool:
+        return self._sweeper is not None and self._sweeper.is_alive()
+
+    def _is_sweeper(self) -> bool:
+        return threading.current_thread() is self._sweeper
+
+    def _pause(self) -> None:
+        self._closing.wait(_PAUSE_S)
 
     def _take_over(self, files: Mapping[str, Stamp], known: Mapping[str, Stamp], read: Reader) -> None:
+        if not files:
+            return
         entries = {name: self._read(name, stamp, read) for name, stamp in files.items()}
         readable = [entry for entry in entries.values() if entry is not None]
 
         def put(db: "Connection") -> None:
             # What was recorded since `known` was taken is newer than what was read here.
-            current = [entry for entry in readable if self._stamps.get(entry[0].id) == known.get(entry[0].id)]
-            self._put(db, current, None)
+            self._put(db, [entry for entry in readable if self._is_still(entry[0].id, known)], None)
 
-        self._run(put)
+        self._database.run(put)
         self._forget_all([name for name, entry in entries.items() if entry is None], known)
 
     def _read(self, name: str, stamp: Stamp, read: Reader) -> Entry | None:
         try:
             return read(SessionId(name))
         except BrokenDocumentError:
-            self._broken[name] = stamp  # where it was moved away, nobody will ask again
+            self._broken = self._broken | {name: stamp}  # where it was moved away, nobody will ask again
         except (NotFoundError, StorageError):  # gone meanwhile, or unreadable for now
             pass
         return None
 
     def _forget_all(self, names: Collection[str], known: Mapping[str, Stamp]) -> None:
         if names:
-            self._run(lambda db: self._drop(db, [name for name in names if self._stamps.get(name) == known.get(name)]))
+            self._database.run(lambda db: self._drop(db, [name for name in names if self._is_still(name, known)]))
 
-    def _put(self, db: "Connection", entries: Sequence[Entry], before: Stamp | None) -> None:
+    def _is_still(self, name: str, known: Mapping[str, Stamp]) -> bool:
+        return self._database.stamps.get(name) == known.get(name)
+
+    def _put(self, db: "Connection", entries: Sequence[Entry], before: Stamp | None, kept: int | None = None) -> None:
         with db:
             db.execute("BEGIN IMMEDIATE")
             for session, stamp in entries:
-                put_session(db, session, stamp, before)
-        self._stamps.update({session.id: stamp for session, stamp in entries})
+                put_session(db, session, stamp, before, kept)
+        self._database.stamps.update({session.id: stamp for session, stamp in entries})
 
     def _drop(self, db: "Connection", names: Sequence[str]) -> None:
         with db:
@@ -246,25 +356,23 @@ class Index:
             for name in names:
                 drop_session(db, name)
         for name in names:
-            self._stamps.pop(name, None)
+            self._database.stamps.pop(name, None)
 
 
-def is_session_id(text: str) -> bool:
-    """Whether a session's file may have this stem: safe as a name, and not `_…`, which marks bookkeeping."""
-    return is_safe_id(text) and not text.startswith("_")
+def _go_on() -> None:
+    pass
 
 
-def _delete_database(path: Path) -> bool:
-    try:
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-    except OSError:
-        return False
-    return True
+def _first_of_each(rows: Sequence[tuple[str, *tuple[object, ...]]]) -> list[str]:
+    return [row[0] for row in rows]
+
+
+def _read_hits(rows: Sequence[HitRow]) -> list[SearchHit]:
+    return [SearchHit(SessionId(name), title, at, snippet, spans) for name, title, at, snippet, spans in rows]
 
 
 def _summary(row: SummaryRow) -> SessionSummary:
-    session_id, title, provider, model, agent_id, created_ms, updated_ms, message_count = row
+    session_id, title, provider, model, agent_id, folder, created_ms, updated_ms, message_count, pinned, _ = row
     return SessionSummary(
         id=SessionId(session_id),
         title=title,
@@ -274,4 +382,6 @@ def _summary(row: SummaryRow) -> SessionSummary:
         created_ms=created_ms,
         updated_ms=updated_ms,
         message_count=message_count,
+        pinned=bool(pinned),
+        folder=folder,
     )

@@ -55,6 +55,16 @@ class DataDirectory:
         return self.workspace / "results"
 
     @property
+    def attachments(self) -> Path:
+        """Files that came with messages, a folder for each conversation; tools may read them."""
+        return self.root / "attachments"
+
+    @property
+    def uploads(self) -> Path:
+        """Files that are chosen for a message which is not sent yet."""
+        return self.root / "uploads"
+
+    @property
     def local_models(self) -> Path:
         """Downloaded runtimes and weights."""
         return self.root / "local-models"
@@ -73,6 +83,11 @@ class DataDirectory:
     def logs(self) -> Path:
         """Application and audit logs."""
         return self.root / "logs"
+
+    @property
+    def costs(self) -> Path:
+        """What calls to models used and cost, by month, and what is spent so far."""
+        return self.root / "costs"
 
     @property
     def devkit(self) -> Path:
@@ -95,6 +110,21 @@ class DataDirectory:
         return self.root / "cache" / "index.sqlite"
 
     @property
+    def model_lists(self) -> Path:
+        """What endpoints last said of their models; may be deleted at any time."""
+        return self.root / "cache" / "models"
+
+    @property
+    def model_probes(self) -> Path:
+        """What trying them showed about models."""
+        return self.root / "model-probes.json"
+
+    @property
+    def sign_ins(self) -> Path:
+        """Tokens of providers that a person signed in to."""
+        return self.root / "sign-ins.json"
+
+    @property
     def instance(self) -> Path:
         """Who serves this directory now: address, process id and the local token."""
         return self.root / "run" / "server.json"
@@ -113,6 +143,8 @@ class DataDirectory:
             self.devkit.parent,
             self.instance.parent,
             self.approvals,
+            self.costs,
+            self.sign_ins,
             self.root / "integrations",
             self.root / "mcp-servers.json",
             self.root / "ftp-profiles.json",

@@ -19,6 +19,7 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -29,7 +30,7 @@ from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
 from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
 from skales.data.endpoints import mask_key as mask_key  # whoever shows settings masks keys
-from skales.data.endpoints import parse_api_key, parse_base_url
+from skales.data.endpoints import parse_account_id, parse_api_key, parse_base_url
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import update_or_start_over
@@ -37,6 +38,8 @@ from skales.data.setting_names import open_object, read_setting, write_setting
 
 RawSettings = dict[str, JsonValue]
 Place = tuple[str | int, ...]
+
+BUDGET_LIMIT_USD = 100_000
 
 # What a value must be, by the kind of pydantic's complaint.
 _WANTED = {
@@ -76,6 +79,19 @@ def _from_to(low: int, high: int) -> WrapValidator:
     return WrapValidator(check)
 
 
+def _amount(high: int) -> WrapValidator:
+    def check(value: object, read: ValidatorFunctionWrapHandler) -> float:
+        try:
+            number = -1.0 if isinstance(value, bool) else cast(float, read(value))
+        except ValidationError:
+            number = -1.0
+        if not 0 <= number <= high:  # not a number is none of these either
+            raise PydanticCustomError("refused", "must be a number from 0 to {high}", {"high": high})
+        return number
+
+    return WrapValidator(check)
+
+
 def _parsed_by(parse: Callable[[str], str]) -> AfterValidator:
     def check(value: str) -> str:
         try:
@@ -95,14 +111,65 @@ class _FilePart(BaseModel):
         return [(name, getattr(self, name)) for name, field in type(self).model_fields.items() if field.repr]
 
 
+class ModelSettings(_FilePart):
+    """What the person says of one model; it counts more than what anybody else says. 0 and null leave it open."""
+
+    context_tokens: Annotated[int, _from_to(0, 100_000_000)] = 0
+    output_tokens: Annotated[int, _from_to(0, 100_000_000)] = 0
+    vision: bool | None = None
+    tools: bool | None = None
+
+
+class SignInSettings(_FilePart):
+    """An application of one's own to sign in with, instead of the catalogue's."""
+
+    client_id: str = ""
+    authorize_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+    token_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+    redirect_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+    scope: str = ""
+
+
 class ProviderSettings(_FilePart):
-    """One model endpoint. Empty texts mean the catalogue's own; `context_tokens` 0 means unknown."""
+    """One model endpoint. Empty texts mean the catalogue's own; `context_tokens` 0 means unknown.
+
+    `label` is what the person calls a slot of their own, `endpoint` names one of the catalogue's addresses,
+    `account_id` fills the placeholder of an address, `account_type`, `token_url` and `ca_file` belong to a key that is
+    exchanged for a token. `models` holds what the person says of single models, under `*` of all of them.
+    """
 
     enabled: bool = True
+    label: str = ""
     api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)
     base_url: Annotated[str, _parsed_by(parse_base_url)] = ""
     model: str = ""
     context_tokens: Annotated[int, _from_to(0, 100_000_000)] = 0
+    endpoint: str = ""
+    account_id: Annotated[str, _parsed_by(parse_account_id)] = ""
+    account_type: str = ""
+    token_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+    ca_file: str = ""
+    sign_in: SignInSettings = SignInSettings()
+    models: dict[str, ModelSettings] = {}
+
+    def is_chosen(self) -> bool:
+        """Whether the file says in so many words that it is on."""
+        return self.enabled and "enabled" in self.model_fields_set
+
+
+class FallbackSettings(_FilePart):
+    """Who answers when the chosen provider fails; in the file also as text, `provider/model`."""
+
+    provider: str = ""
+    model: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        provider, _, model = value.partition("/")
+        return {"provider": provider.strip(), "model": model.strip()}
 
 
 class Settings(_FilePart):
@@ -110,10 +177,13 @@ class Settings(_FilePart):
 
     active_provider: str = "skales_local"
     providers: dict[str, ProviderSettings] = {}
+    fallback_providers: list[FallbackSettings] = []
+    small_model: FallbackSettings = FallbackSettings()  # for titles and summaries; nobody while empty
     system_prompt: str = ""
     locale: str = ""  # as the browser asks for
     theme: str = "system"
     accent: str = "viridian"
+    onboarding: str = ""  # how far the first run came
     safety_mode: SafetyMode = SafetyMode.SAFE
     file_access_mode: FileAccess = FileAccess.WORKSPACE_ONLY
     allowed_folders: list[str] = []
@@ -122,6 +192,9 @@ class Settings(_FilePart):
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
+    session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none
+    daily_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 0.0
+    compact_at_percent: Annotated[int, _from_to(0, 95)] = 75  # of the window; 0 is never
     addons: dict[str, bool] = {}
 
     def provider(self, provider_id: str) -> ProviderSettings:

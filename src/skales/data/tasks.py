@@ -60,6 +60,11 @@ class Task:
     error: str = ""
     raw: JsonObject = field(default_factory=dict[str, JsonValue], compare=False, repr=False)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.status in _OVER
+
 
 class TaskChanges(TypedDict, total=False):
     """What may be changed; the times follow from the status."""

@@ -1,11 +1,13 @@
 """HTTP clients that all endpoints share, so that connections stay open between requests.
 
 The library is loaded when the first request is made: start-up is a feature. Redirects are never followed, since they
-would carry a key to another address.
+would carry a key to another address. Proxies and certificates of the environment count (HTTPS_PROXY, NO_PROXY,
+SSL_CERT_FILE, SSL_CERT_DIR) for everything but plain requests to this machine.
 """
 
 import ssl
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from anyio.lowlevel import RunVar
 
@@ -20,10 +22,22 @@ _KEEPALIVE_S = 120.0
 _MAX_IDLE_CONNECTIONS = 20
 
 
-class SharedClients:
-    """One client for this machine and one for everything else, per event loop. Close it before the loop ends."""
+class ClientSource(Protocol):
+    """Where HTTP clients come from; see SharedClients."""
 
-    def __init__(self) -> None:
+    def __call__(self, *, is_loopback: bool) -> "httpx2.AsyncClient":
+        """An open client."""
+        ...
+
+
+class SharedClients:
+    """One client for this machine and one for everything else, per event loop. Close it before the loop ends.
+
+    `ca_file` names certificates to trust besides the usual ones; only for the endpoints that get these clients.
+    """
+
+    def __init__(self, ca_file: str = "") -> None:
+        self._ca_file = ca_file
         self._near: RunVar[httpx2.AsyncClient] = RunVar("skales_loopback_client")
         self._far: RunVar[httpx2.AsyncClient] = RunVar("skales_http_client")
 
@@ -35,7 +49,7 @@ class SharedClients:
         variable = self._near if is_loopback else self._far
         client = variable.get(None)
         if client is None or client.is_closed:
-            client = _open_client(is_loopback=is_loopback)
+            client = _open_client(is_loopback=is_loopback, ca_file=self._ca_file)
             variable.set(client)
         return client
 
@@ -47,7 +61,7 @@ class SharedClients:
                 await client.aclose()
 
 
-def _open_client(*, is_loopback: bool) -> "httpx2.AsyncClient":
+def _open_client(*, is_loopback: bool, ca_file: str) -> "httpx2.AsyncClient":
     import httpx2
 
     try:
@@ -56,7 +70,7 @@ def _open_client(*, is_loopback: bool) -> "httpx2.AsyncClient":
             limits=httpx2.Limits(max_keepalive_connections=_MAX_IDLE_CONNECTIONS, keepalive_expiry=_KEEPALIVE_S),
             follow_redirects=False,
             trust_env=not is_loopback,
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_loopback else True,
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_loopback else _load_certificates(ca_file),
         )
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
         raise ProviderError(
@@ -64,3 +78,27 @@ def _open_client(*, is_loopback: bool) -> "httpx2.AsyncClient":
             fault=ProviderFault.NOT_CONFIGURED,
             hint="Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; socks proxies are not supported",
         ) from error
+
+
+def _load_certificates(ca_file: str) -> ssl.SSLContext:
+    """Whom to trust. Raises ProviderError that names the file or the variable at fault."""
+    import httpx2
+
+    try:
+        context = httpx2.create_ssl_context()
+    except OSError as error:  # an ssl.SSLError is one too
+        raise ProviderError(
+            f"The certificates of this environment cannot be loaded: {error.strerror or error}",
+            fault=ProviderFault.TLS,
+            hint="Check SSL_CERT_FILE and SSL_CERT_DIR",
+        ) from error
+    if ca_file:
+        try:
+            context.load_verify_locations(cafile=Path(ca_file).expanduser())
+        except OSError as error:
+            raise ProviderError(
+                f"The certificate file {ca_file!r} cannot be loaded: {error.strerror or error}",
+                fault=ProviderFault.NOT_CONFIGURED,
+                hint="Name a file with certificates in PEM form",
+            ) from error
+    return context

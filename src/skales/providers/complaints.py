@@ -5,7 +5,7 @@ Reads only; what the complaint means is decided in `faults`.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
@@ -26,17 +26,22 @@ _TAG = re.compile(r"<[^>]+>")
 _HTML_START = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<\?xml|<!--)", re.IGNORECASE)
 # Vendors print keys with stars in the middle; the ends are still part of the key.
 _MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 _WAIT_IN_TEXT = re.compile(r"(?:try again|retry) (?:in|after) (?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """`message` is one line for people, `codes` all machine words joined, `status` a number the body itself names."""
+    """`message` is one line for people, `codes` all machine words joined, `status` a number the body itself names.
+
+    `wait_s` is the pause the body asks for in a field of its own.
+    """
 
     message: str = ""
     codes: str = ""
     status: int = 0
     is_page: bool = False
+    wait_s: float | None = None
 
     @property
     def words(self) -> str:
@@ -61,11 +66,13 @@ def read_json(value: JsonValue) -> Complaint:
     messages: list[str] = []
     codes: list[str] = []
     _collect(value, messages, codes, depth=0)
+    codes.extend(_find_texts(value, "quotaId"))
     numbers = (int(code) for code in codes if code.isdigit())
     return Complaint(
         message=_tidy(messages[0] if messages else ""),
         codes=" ".join(codes),
         status=next((number for number in numbers if 400 <= number < 600), 0),
+        wait_s=_find_delay(value),
     )
 
 
@@ -82,7 +89,7 @@ def find_error(chunk: JsonObject) -> JsonValue:
     return chunk if is_error or (chunk.get("message") and chunk.get("code")) else None
 
 
-def read_retry_after(headers: Mapping[str, str], message: str, now_ms: int) -> float | None:
+def read_retry_after(headers: Mapping[str, str], complaint: Complaint, now_ms: int) -> float | None:
     """How many seconds the endpoint wants us to wait, at most a minute; None when it names none.
 
     `headers` has lower-case names.
@@ -93,7 +100,9 @@ def read_retry_after(headers: Mapping[str, str], message: str, now_ms: int) -> f
     if wish is None:
         wish = _parse_date(headers.get("retry-after", ""), now_ms)
     if wish is None:
-        wish = _find_wait(message)
+        wish = complaint.wait_s
+    if wish is None:
+        wish = _find_wait(complaint.message)
     return None if wish is None else min(max(wish, 0.0), LONGEST_WAIT_S)
 
 
@@ -135,6 +144,26 @@ def _collect_upstream(value: JsonObject, messages: list[str], codes: list[str], 
     raw = as_text(as_object(value.get("metadata")).get("raw"))
     if raw:
         _collect(raw, messages, codes, depth=depth + 1)
+
+
+def _find_texts(value: JsonValue, key: str, *, depth: int = 0) -> Iterator[str]:
+    """Every text under a key, wherever it stands: Google puts the facts of a refusal into a list of details."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, Mapping):
+        if text := as_text(value.get(key)):
+            yield text
+        parts: Iterable[JsonValue] = value.values()
+    else:
+        parts = as_list(value)
+    for part in parts:
+        yield from _find_texts(part, key, depth=depth + 1)
+
+
+def _find_delay(value: JsonValue) -> float | None:
+    """`retryDelay` of google.rpc.RetryInfo, a duration such as `34.07s`."""
+    told = (_DURATION.fullmatch(text) for text in _find_texts(value, "retryDelay"))
+    return next((float(found.group(1)) for found in told if found), None)
 
 
 def _scalar(value: JsonValue) -> str:

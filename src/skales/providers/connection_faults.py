@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from skales.core.errors import ProviderError, ProviderFault
-from skales.providers.faults import SETTINGS, Peer, broken_chunk_fault, cut_fault, unconfigured
+from skales.providers.faults import SETTINGS, Peer, broken_chunk_fault, cut_fault, proxy_fault, unconfigured
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -66,7 +66,7 @@ def _connection_fault(peer: Peer, error: BaseException) -> ProviderError:
                 return ProviderError(
                     f"No secure connection to {peer.label} at {peer.address}: {_tls_reason(cause)}",
                     fault=ProviderFault.TLS,
-                    hint="Check the address, the clock of this computer, and programs that inspect its traffic",
+                    hint=_tls_hint(peer, cause),
                 )
             case socket.gaierror():
                 return ProviderError(
@@ -93,18 +93,30 @@ def _connection_fault(peer: Peer, error: BaseException) -> ProviderError:
 
 def _proxy_fault(peer: Peer, reason: str) -> ProviderError:
     """The error for a proxy of the environment that does not do its work."""
-    said = f": {peer.conceal(reason)}" if reason else ""
-    return ProviderError(
-        f"The proxy on the way to {peer.label} at {peer.address} failed{said}",
-        fault=ProviderFault.UNREACHABLE,
-        hint="Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY",
-    )
+    return proxy_fault(peer, peer.conceal(reason))
 
 
 def _reach_hint(peer: Peer) -> str:
     if peer.is_local:
         return peer.start_hint or f"Is it running at {peer.address}?"
     return "Check the internet connection, the address, and the proxy if one is set"
+
+
+def _tls_hint(peer: Peer, error: ssl.SSLError) -> str:
+    """What to do, as far as the reason tells."""
+    reason = f"{getattr(error, 'verify_message', '')} {getattr(error, 'reason', '') or error}".lower().replace("_", " ")
+    if "wrong version number" in reason:
+        return "The server speaks plain http at this address; check the address"
+    if "expired" in reason or "not yet valid" in reason:
+        return "Check the clock of this computer; if it is right, the server's certificate has run out"
+    if "mismatch" in reason or "not valid for" in reason:
+        return "Check the address: the certificate belongs to another one"
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return "Check the address, the proxy if one is set, and programs that inspect this computer's traffic"
+    return peer.trust_hint or (
+        "If a company network, an antivirus program or a server of your own signs its certificates itself, "
+        "name the file with its root certificate in SSL_CERT_FILE"
+    )
 
 
 def _tls_reason(error: ssl.SSLError) -> str:

@@ -5,7 +5,7 @@ Every sentence names the provider and where it is, none names the key. Spec: pro
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonValue
@@ -27,6 +27,7 @@ class Peer:
     key_hint: str = ""
     model_hint: str = ""
     start_hint: str = ""
+    trust_hint: str = ""
 
     def conceal(self, text: str) -> str:
         """The text without the key; endpoints echo what they were sent."""
@@ -45,6 +46,17 @@ class _Rule:
 
 _CLIENT_FAULTS = frozenset({0, 400, 403, 404, 410, 413, 422})
 _ALL_FAULTS = _CLIENT_FAULTS | {401, 402, 429, 500, 502, 503, 529}
+
+# Where the person is, or where the proxy comes out.
+_REGION = (
+    r"unsupported_country|unsupported_region|(?:country|region|location|territory).{0,40}(?:not|isn't) "
+    r"(?:supported|available|allowed)|not (?:supported|available|allowed) in (?:your|this) (?:country|region|location)"
+    r"|geo.?block|地区.{0,10}(?:不|限制)"
+)
+# A limit that does not pass while a person waits.
+_DAILY = re.compile(r"per[-_ ]?day|daily|requests? a day|per[-_ ]?month|monthly")
+# A proxy answers with it in the name of the endpoint.
+_PROXY_STATUS = 407
 
 # Looked at from the top; the first that applies decides. Spellings as vendors write them, in lower case.
 _RULES = (
@@ -81,6 +93,8 @@ _RULES = (
         r"|invalid[_ ]token|token (?:is )?(?:invalid|expired)",
         frozenset({0, 400, 403}),
     ),
+    # Before the model: "this model is not available in your country" is about the country.
+    _Rule(ProviderFault.FORBIDDEN, words=_REGION, statuses=_CLIENT_FAULTS),
     _Rule(
         ProviderFault.UNKNOWN_MODEL,
         words=r"model_?not_?found|not_found_error.{0,10} model:"
@@ -93,7 +107,7 @@ _RULES = (
     _Rule(
         ProviderFault.FORBIDDEN,
         frozenset({403, 451}),
-        r"unsupported_country|(?:country|region|location).{0,40}not supported|permission[_ ]denied|forbidden",
+        r"permission[_ ]denied|forbidden",
         frozenset({0, 400}),
     ),
     _Rule(
@@ -133,6 +147,7 @@ _SENTENCES = {
     ProviderFault.TIMEOUT: ("{who} did not finish in time", "Try again later, or choose another provider"),
     ProviderFault.BAD_ANSWER: ("{who} reported an error", "Ask again, or choose another model or provider"),
 }
+_REGION_HINT = "Choose another provider; when a proxy or VPN is on, its country counts, not yours"
 _RETRYABLE = frozenset(
     {ProviderFault.RATE_LIMITED, ProviderFault.OVERLOADED, ProviderFault.TIMEOUT, ProviderFault.STREAM_CUT}
 )
@@ -141,24 +156,24 @@ _RETRYABLE = frozenset(
 def status_fault(peer: Peer, status: int, headers: Mapping[str, str], body: str, now_ms: int) -> ProviderError:
     """The error for a response that is no success. `headers` has lower-case names."""
     complaint = read_body(peer.conceal(body))
+    if status == _PROXY_STATUS:
+        return proxy_fault(peer, "it asks for a user name and a password")
     fault = _decide(status, complaint)
     message, hint = _explain(peer, fault, complaint, status)
     if 300 <= status < 400:
         target = peer.conceal(headers.get("location", "")).partition("?")[0]
         message = f"{peer.label} at {peer.address} sends us to {target or 'another address'}"
         hint = f"A key is not sent on to another address; if the new one is right, set it in {SETTINGS}"
-    wish = read_retry_after(headers, complaint.message, now_ms) if fault in _RETRYABLE else None
-    return ProviderError(message, fault=fault, hint=hint, retryable=fault in _RETRYABLE, retry_after_s=wish)
+    return _worth_a_retry(ProviderError(message, fault=fault, hint=hint), complaint, headers, now_ms)
 
 
 def stream_fault(peer: Peer, error: JsonValue, now_ms: int) -> ProviderError:
     """The error for an error object inside a response whose status was a success."""
     raw = read_json(error)
-    complaint = Complaint(peer.conceal(raw.message), peer.conceal(raw.codes), raw.status)
+    complaint = replace(raw, message=peer.conceal(raw.message), codes=peer.conceal(raw.codes))
     fault = _decide(complaint.status, complaint)
     message, hint = _explain(peer, fault, complaint, complaint.status)
-    wish = read_retry_after({}, complaint.message, now_ms)
-    return ProviderError(message, fault=fault, hint=hint, retryable=fault in _RETRYABLE, retry_after_s=wish)
+    return _worth_a_retry(ProviderError(message, fault=fault, hint=hint), complaint, {}, now_ms)
 
 
 def no_stream_fault(peer: Peer, body: str) -> ProviderError:
@@ -193,9 +208,31 @@ def cut_fault(peer: Peer) -> ProviderError:
     )
 
 
+def proxy_fault(peer: Peer, reason: str) -> ProviderError:
+    """The error for a proxy of the environment that does not do its work."""
+    said = f": {reason}" if reason else ""
+    return ProviderError(
+        f"The proxy on the way to {peer.label} at {peer.address} failed{said}",
+        fault=ProviderFault.UNREACHABLE,
+        hint="Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; a password belongs in http://user:password@host",
+    )
+
+
 def unconfigured(message: str, hint: str) -> ProviderError:
     """The error for a provider that cannot be asked as it is set up; no request was made."""
     return ProviderError(message, fault=ProviderFault.NOT_CONFIGURED, hint=hint)
+
+
+def _worth_a_retry(
+    error: ProviderError, complaint: Complaint, headers: Mapping[str, str], now_ms: int
+) -> ProviderError:
+    """The error with whether and when the same request may succeed; a limit per day does not pass in a minute."""
+    if error.fault is ProviderFault.RATE_LIMITED and _DAILY.search(complaint.words):
+        error.hint = "The limit for the day or the month is used up; choose another model or provider until it renews"
+    elif error.fault in _RETRYABLE:
+        error.retryable = True
+        error.retry_after_s = read_retry_after(headers, complaint, now_ms)
+    return error
 
 
 def _decide(status: int, complaint: Complaint) -> ProviderFault:
@@ -216,6 +253,8 @@ def _explain(peer: Peer, fault: ProviderFault, complaint: Complaint, status: int
             return f"{who} asks for a key{said}", peer.key_hint or f"Enter one in {SETTINGS}"
         case ProviderFault.BAD_KEY:
             return f"{who} does not accept the key{said}", peer.key_hint or f"Check the key in {SETTINGS}"
+        case ProviderFault.FORBIDDEN if re.search(_REGION, complaint.words):
+            return f"{who} is not offered in this country or region{said}", _REGION_HINT
         case ProviderFault.UNKNOWN_MODEL:
             hint = peer.model_hint or f"Choose a model from the list in {SETTINGS}"
             return f"{who} does not offer the model {peer.model!r}{said}", hint

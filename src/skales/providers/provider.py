@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -19,6 +19,7 @@ from skales.core.ids import IdSource, RandomIds
 from skales.core.json import JsonObject, JsonValue, as_object, parse_json
 from skales.core.ports import ChatRequest, ProviderEvent
 from skales.providers.address import BaseUrl
+from skales.providers.clients import ClientSource
 from skales.providers.complaints import find_error
 from skales.providers.connection_faults import CONNECT_TIMEOUT_S, translated_errors
 from skales.providers.endpoint import Endpoint
@@ -41,6 +42,7 @@ from skales.providers.sse import EventStreamParser
 if TYPE_CHECKING:
     import httpx2
 
+_UNAUTHORIZED = 401
 _LIST_TIMEOUT_S = 15.0
 _LIST_AGE_S = 60.0
 # After the reason for stopping only token counts may follow; some endpoints then keep the line open.
@@ -53,19 +55,15 @@ _MAX_LIST_BYTES = 8 * 1024 * 1024
 _MAX_PAGES = 20
 
 
-class ClientSource(Protocol):
-    """Where HTTP clients come from; see SharedClients."""
-
-    def __call__(self, *, is_loopback: bool) -> "httpx2.AsyncClient":
-        """An open client."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a provider takes from outside besides its endpoint; tests put their own in."""
+    """What a provider takes from outside besides its endpoint; tests put their own in.
+
+    `window_of` tells a model's context window instead of what the provider itself knows.
+    """
 
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    window_of: Callable[[str], int] | None = None
     ids: IdSource = field(default_factory=RandomIds)
     clock: Clock = field(default_factory=SystemClock)
 
@@ -104,29 +102,45 @@ class HttpProvider:
 
     async def list_models(self) -> list[str]:
         """Model ids the endpoint offers, at most a minute old."""
+        return [model.id for model in await self.describe_models()]
+
+    async def describe_models(self) -> Sequence[ListedModel]:
+        """The models the endpoint offers with what it says of them, at most a minute old."""
         now_s = self._around.clock.monotonic_s()
         if self._listed_at_s is None or now_s - self._listed_at_s > _LIST_AGE_S:
             self._listed = tuple(await self._fetch_models())
             self._listed_at_s = now_s
-        return [model.id for model in self._listed]
+        return self._listed
 
     def max_tokens(self, model: str) -> int:
         """The context window: the user's word, else the endpoint's, else the catalogue's, else 0."""
+        if self._around.window_of is not None:
+            return self._around.window_of(model)
         own = self._endpoint.context_tokens
         told = next((listed.context_tokens for listed in self._listed if listed.id == model), 0)
-        curated = self._endpoint.entry.context_tokens
-        return own.get(model) or own.get("*") or told or curated.get(model) or curated.get("*") or 0
+        return own.get(model) or own.get("*") or told or self._endpoint.entry.window_of(model)
 
-    def _target(self, model: str = "") -> _Target:
+    async def _target(self, model: str = "") -> _Target:
         address = self._endpoint.address()
-        headers = self._format.headers(self._endpoint.key())
-        return _Target(self._endpoint.peer(address, model), address, headers, self._endpoint.timeout_s(address))
+        tokens = self._endpoint.tokens
+        key = await tokens.token() if tokens else self._endpoint.key()
+        peer = self._endpoint.peer(address, model, key)
+        return _Target(peer, address, self._format.headers(key), self._endpoint.timeout_s(address))
+
+    def _may_renew(self, response: "httpx2.Response", *, was_renewed: bool) -> bool:
+        """Whether a token is refused that can be had anew; it is then forgotten."""
+        tokens = self._endpoint.tokens
+        if tokens is None or response.status_code != _UNAUTHORIZED or was_renewed:
+            return False
+        tokens.forget()
+        return True
 
     # --- asking ---
 
     async def _ask(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
-        """One try. An optional field that the endpoint refuses is left out from then on."""
-        target = self._target(request.model)
+        """One try. An optional field that the endpoint refuses is left out from then on; a stale token is renewed."""
+        target = await self._target(request.model)
+        was_renewed = False
         while True:
             body = self._format.build_body(self._endpoint.entry, request, self._conceded)
             with translated_errors(target.peer, target.timeout_s):
@@ -137,6 +151,9 @@ class HttpProvider:
                                 yield piece
                         return
                     refusal = await _read_text(response, _MAX_ERROR_BYTES)
+            if self._may_renew(response, was_renewed=was_renewed):
+                target, was_renewed = await self._target(request.model), True
+                continue
             wish = self._format.concede(body, refusal) if response.status_code in (400, 422) else ""
             if not wish:
                 raise self._status_fault(target.peer, response, refusal)
@@ -205,8 +222,8 @@ class HttpProvider:
                 break
         return list(found.values())
 
-    async def _fetch_page(self, path: str) -> JsonValue:
-        target = self._target()
+    async def _fetch_page(self, path: str, *, is_retry: bool = False) -> JsonValue:
+        target = await self._target()
         timeout_s = min(_LIST_TIMEOUT_S, target.timeout_s)
         client = self._open_client(is_loopback=target.address.is_loopback)
         url = target.address.join(path)
@@ -215,6 +232,8 @@ class HttpProvider:
                 "GET", url, headers=target.headers, timeout=(CONNECT_TIMEOUT_S, timeout_s, timeout_s, None)
             ) as response:
                 text = await _read_text(response, _MAX_LIST_BYTES)
+        if self._may_renew(response, was_renewed=is_retry):
+            return await self._fetch_page(path, is_retry=True)
         if not response.is_success:
             raise self._status_fault(target.peer, response, text)
         try:
@@ -241,7 +260,9 @@ class AnthropicProvider(HttpProvider):
     def __init__(
         self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
     ) -> None:
-        super().__init__(endpoint, client_factory, AnthropicFormat(), surroundings)
+        version = endpoint.entry.api_version
+        wire_format = AnthropicFormat(version=version) if version else AnthropicFormat()
+        super().__init__(endpoint, client_factory, wire_format, surroundings)
 
 
 class GoogleProvider(HttpProvider):

@@ -10,7 +10,7 @@ from fastapi import Depends, Request, Response
 
 from skales.app.wiring import App
 from skales.server.errors import HttpError
-from skales.server.words import pick_language, use_language
+from skales.server.words import _, pick_language, use_language
 
 # Dependencies are coroutines although they wait for nothing: plain functions would each cost a hop to a thread.
 
@@ -49,9 +49,14 @@ async def require_page(request: Request, response: Response, app: AppDep) -> Non
     if _has_cookie(request, app):
         return
     if request.method == "GET" and _opens_page(request):
-        response.set_cookie(COOKIE, app.page_token, httponly=True, samesite="strict", path="/")
+        introduce(response, app)
         return
-    raise HttpError(401, "Open the page first", hint="This address answers the Skales page only")
+    raise HttpError(401, _("Open the page first"), hint=_("This address answers the Skales page only"))
+
+
+def introduce(response: Response, app: App) -> None:
+    """Give the page its cookie; only for an answer to somebody who opens a page."""
+    response.set_cookie(COOKIE, app.page_token, httponly=True, samesite="strict", path="/")
 
 
 async def require_anyone_known(request: Request, app: AppDep) -> None:

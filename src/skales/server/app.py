@@ -7,17 +7,31 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import approvals, devkit, devkit_chat, devkit_memory, local
+from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
 from skales.server.errors import (
     HttpError,
-    answer_fault,
     answer_http_error,
     answer_invalid_body,
-    answer_skales_error,
 )
 from skales.server.guards import LocalGuard
-from skales.server.ui import chat, settings, tools
-from skales.server.ui.missing import answer_missing
+from skales.server.ui import (
+    bootstrap,
+    chat,
+    commands,
+    compare,
+    costs,
+    design,
+    developer,
+    export,
+    notices,
+    preview,
+    probe,
+    search,
+    settings,
+    signin,
+    tools,
+)
+from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
 
 def create_server(app: App) -> FastAPI:
@@ -26,10 +40,10 @@ def create_server(app: App) -> FastAPI:
     server.state.skales = app
     server.add_middleware(LocalGuard)
     server.add_exception_handler(HttpError, answer_http_error)
-    server.add_exception_handler(SkalesError, answer_skales_error)
+    server.add_exception_handler(SkalesError, answer_failed)
     server.add_exception_handler(HTTPException, answer_missing)
     server.add_exception_handler(RequestValidationError, answer_invalid_body)
-    server.add_exception_handler(Exception, answer_fault)
+    server.add_exception_handler(Exception, answer_broken)
     server.include_router(devkit.open_router)
     server.include_router(devkit_chat.router)
     server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
@@ -38,6 +52,25 @@ def create_server(app: App) -> FastAPI:
     server.include_router(approvals.router)
     server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])
     server.include_router(local.router)
-    for screen in (chat, tools, settings):
+    server.include_router(history.router)
+    server.include_router(cost_sums.router)
+    for screen in (
+        bootstrap,
+        chat,
+        compare,
+        tools,
+        settings,
+        developer,
+        notices,
+        commands,
+        preview,
+        probe,
+        signin,
+        search,
+        export,
+        costs,
+    ):
         server.include_router(screen.router)
+    if design.is_development():
+        server.include_router(design.router)
     return server

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from skales.server.markdown_display import ends_display, read_display
+
 
 class BlockKind(StrEnum):
     """What an unfinished block will be, so that a page can show its raw text in the right clothes."""
@@ -19,6 +21,7 @@ class BlockKind(StrEnum):
     ITEM = "item"
     QUOTE = "quote"
     TABLE = "table"
+    MATHS = "maths"
     HTML = "html"
 
 
@@ -53,6 +56,7 @@ _ITEM = re.compile(r"([-*+]|\d{1,9}[.)])[ \t]+(?=\S)")
 # Starts that may still become one of the above when more of the line is known.
 _UNSURE = re.compile(
     r"`{1,2}|~{1,2}|#{1,6}[ \t]*|[-*+][ \t]*|\d{1,9}(?:[.)][ \t]*)?|>[ ]?|<|</?[a-zA-Z!?].*|`{3,}[^`]*|~{3,}.*"
+    r"|\$(?:\$.*)?|\\(?:\[.*)?"
 )
 # HTML blocks that a blank line does not end: start → what ends them. CommonMark 0.31, section 4.6, kinds 1 to 5.
 _LASTING_HTML = (
@@ -71,7 +75,8 @@ _LASTING_HTML = (
 class _Line:
     """The start of a line, as far as it must be known. `text` follows the marker, `note` is as in Opened.
 
-    `column` is where the content of a list item starts; less indented lines are not its children.
+    `column` is where the content of a list item starts; less indented lines are not its children. `closer` ends maths,
+    empty when it is over with this line.
     """
 
     kind: BlockKind | None
@@ -80,6 +85,7 @@ class _Line:
     note: str = ""
     column: int = 0
     ends_html: re.Pattern[str] | None = None
+    closer: str = ""
 
 
 @dataclass(slots=True)
@@ -87,6 +93,7 @@ class _Block:
     kind: BlockKind
     column: int = 0
     fence: str = ""
+    closer: str = ""
     ends_html: re.Pattern[str] | None = None
     source: list[str] = field(default_factory=list)
 
@@ -142,6 +149,8 @@ class BlockSplitter:
             return self._start_code_line(block, complete=complete)
         if block is not None and block.ends_html is not None:
             return self._start_html_line(block, complete=complete)
+        if block is not None and block.closer and not complete:
+            return False
         line = _read_line(self._held, complete=complete)
         if line is None:
             return False
@@ -153,6 +162,8 @@ class BlockSplitter:
             self._finish()
         self._place(line, held)
         self._in_line = True
+        if line.kind is BlockKind.MATHS or (block is not None and block.closer):
+            self._end_maths(held)
         return True
 
     def _place(self, line: _Line, held: str) -> None:
@@ -164,6 +175,17 @@ class BlockSplitter:
         self._grow(block, self._gap + shown, self._gap + held)
         self._gap = ""
 
+    def _end_maths(self, held: str) -> None:
+        """Finish maths with its last line; where words follow its end it was a paragraph all along."""
+        block = self._block
+        if block is None or block.kind is not BlockKind.MATHS:
+            return
+        is_first = len(block.source) == 1
+        if not block.closer or (not is_first and ends_display(held, block.closer)):
+            self._finish()
+        elif not is_first and block.closer in held:
+            block.kind, block.closer = BlockKind.TEXT, ""
+
     def _grow(self, block: _Block, shown: str, source: str) -> None:
         """Raw HTML is dropped, so its text is never shown; its words appear when the block is rendered."""
         block.source.append(source)
@@ -173,7 +195,7 @@ class BlockSplitter:
     def _open(self, line: _Line, held: str) -> None:
         assert line.kind is not None, "blank lines open nothing"
         fence = line.text if line.kind is BlockKind.CODE else ""
-        self._block = _Block(line.kind, line.column, fence, line.ends_html, [held])
+        self._block = _Block(line.kind, line.column, fence, line.closer, line.ends_html, [held])
         self._gap = ""
         if line.kind is BlockKind.HTML:
             if line.ends_html is not None and line.ends_html.search(held):
@@ -243,6 +265,8 @@ def _read_line(held: str, *, complete: bool) -> _Line | None:
         return _Line(BlockKind.ITEM, indent, rest[item.end() :], item[1], column)
     if indent < 4 and rest.startswith("<"):
         return _read_html(rest, indent, held)
+    if indent < 4 and (display := read_display(rest)):
+        return _Line(BlockKind.MATHS, indent, held, closer="" if display.is_whole else display.closer)
     match rest[0]:
         case ">" if indent < 4:
             return _Line(BlockKind.QUOTE, indent, rest[1:].removeprefix(" "))
@@ -270,6 +294,8 @@ def _belongs(line: _Line, block: _Block, *, after_gap: bool) -> bool:
             )
         case BlockKind.INDENTED:
             return line.indent >= 4
+        case BlockKind.MATHS:
+            return line.kind is not BlockKind.CODE
         case BlockKind.QUOTE:
             return line.kind is BlockKind.QUOTE or _goes_on_as_text(line)
         case BlockKind.HTML:

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from skales.core.errors import ConflictError, InputError, NotFoundError, ProviderError, SkalesError
+from skales.server.told import told
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ async def answer_http_error(_request: Request, error: Exception) -> Response:
 async def answer_skales_error(_request: Request, error: Exception) -> Response:
     """Errors that rooms raise."""
     assert isinstance(error, SkalesError)
-    return _answer(status_of(error), error.message, error.hint)
+    return _answer(status_of(error), told(error.message), told(error.hint))
 
 
 async def answer_framework_error(_request: Request, error: Exception) -> Response:

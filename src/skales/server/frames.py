@@ -12,6 +12,7 @@ from skales.core.events import (
     AnswerSaved,
     ApprovalRequested,
     ApprovalResolved,
+    Compacted,
     MessageQueued,
     Notice,
     Progress,
@@ -68,6 +69,7 @@ class DevKitFrames:
                 | ApprovalResolved()
                 | Notice()
                 | Progress()
+                | Compacted()
                 | MessageQueued()
             ):
                 return ()

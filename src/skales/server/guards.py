@@ -13,7 +13,7 @@ _RULES: Sequence[tuple[bytes, bytes]] = (
     (
         b"content-security-policy",
         b"default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        b"object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+        b"frame-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -40,7 +40,10 @@ class LocalGuard:
 
         async def send_with_rules(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_RULES]}
+                # A frame for a model's own page brings stricter rules of its own; two policies would only add up.
+                own = {name for name, _value in message["headers"]}
+                rules = [rule for rule in _RULES if rule[0] not in own]
+                message = {**message, "headers": [*message["headers"], *rules]}
             await send(message)
 
         await self._app(scope, receive, send_with_rules)

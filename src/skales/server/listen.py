@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import signal
 import socket
 from collections.abc import Callable, Generator, Sequence
@@ -58,6 +59,8 @@ async def serve(app: App, listening: Sequence[socket.socket], on_ready: Callable
         timeout_graceful_shutdown=_STOP_WAIT_S,
     )
     server = _Server(config)
+    # What is loaded by now stays; looking through it again and again doubles the time to open a long conversation.
+    gc.freeze()
     with _stopped_by_signals(server, app):
         on_ready(address)
         await server.serve(sockets=list(listening))

@@ -9,6 +9,7 @@ twice changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fe
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import assert_never
 
 import anyio.to_thread
@@ -19,6 +20,7 @@ from skales.core.events import (
     AnswerSaved,
     ApprovalRequested,
     ApprovalResolved,
+    Compacted,
     MessageQueued,
     Notice,
     Progress,
@@ -35,12 +37,27 @@ from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.message import Message, Role
 from skales.core.tool import ToolCall
+from skales.data.sessions import Session
 from skales.server.blocks import BlockKind, BlockSplitter, BlockStep, Finished, Grew, Opened
 from skales.server.markdown import render_markdown
+from skales.server.told import told
+from skales.server.ui.cards import build_card
 from skales.server.ui.pages import render
-from skales.server.ui.phrases import show_size
-from skales.server.ui.transcript import build_answer, build_card, build_finished_step, build_step, build_user
-from skales.server.views import NoticeLine, Queue, StepState, TurnOutcome
+from skales.server.ui.phrases import show_number, show_size
+from skales.server.ui.receipts import sum_effort
+from skales.server.ui.steps import build_finished_step, build_step
+from skales.server.ui.transcript import (
+    Setting,
+    Spot,
+    build_answer,
+    build_queue,
+    build_summaries,
+    build_user,
+    find_turn_start,
+    read_marks,
+)
+from skales.server.views import NoticeLine, StepState, TurnOutcome
+from skales.server.words import N_, _
 
 # How far back a message is looked for that an event says is on disk.
 _LOOK_BACK = 30
@@ -48,10 +65,10 @@ _LOOK_BACK = 30
 _SHORT_SOURCE = 4_000
 
 _OUTCOME_WORDS = {
-    "approved": "Allowed",
-    "declined": "Not allowed",
-    "expired": "Nobody answered in time, which counts as no",
-    "cancelled": "Withdrawn",
+    "approved": N_("Allowed"),
+    "declined": N_("Not allowed"),
+    "expired": N_("Nobody answered in time, which counts as no"),
+    "cancelled": N_("Withdrawn"),
 }
 
 
@@ -116,7 +133,7 @@ async def stream_frames(app: App, session_id: SessionId, after: Place | None) ->
 
 
 _Named = tuple[str, JsonValue]
-_Speech = TextDelta | ReasoningDelta | TurnStarted | AnswerSaved | MessageQueued | TurnEnded
+_Speech = TextDelta | ReasoningDelta | TurnStarted | AnswerSaved | Compacted | MessageQueued | TurnEnded
 _Deed = ToolStarted | ToolFinished | ApprovalRequested | ApprovalResolved | Notice | Progress
 
 
@@ -134,7 +151,15 @@ class _LiveView:
 
     async def render(self, event: TurnEvent) -> Sequence[_Named]:
         match event:
-            case TextDelta() | ReasoningDelta() | TurnStarted() | AnswerSaved() | MessageQueued() | TurnEnded():
+            case (
+                TextDelta()
+                | ReasoningDelta()
+                | TurnStarted()
+                | AnswerSaved()
+                | Compacted()
+                | MessageQueued()
+                | TurnEnded()
+            ):
                 return await self._render_speech(event)
             case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved() | Notice() | Progress():
                 return self._render_deed(event)
@@ -151,6 +176,8 @@ class _LiveView:
                 return await self._start(event)
             case AnswerSaved(text, incomplete):
                 return await self._save(text, incomplete)
+            case Compacted(up_to):
+                return await self._summarised(up_to)
             case MessageQueued():
                 return (await self._queue(),)
             case TurnEnded():
@@ -170,7 +197,7 @@ class _LiveView:
             case ApprovalRequested() | ApprovalResolved():
                 return self._approval(event)
             case Notice(level, text):
-                return (("notice", {"html": render(NoticeLine(level, text)), "text": text}),)
+                return (("notice", {"html": render(NoticeLine(level, told(text))), "text": told(text)}),)
             case Progress():
                 return (("progress", describe_progress(event)),)
             case _:
@@ -178,11 +205,13 @@ class _LiveView:
 
     async def _start(self, event: TurnStarted) -> Sequence[_Named]:
         self._splitter, self._answered = BlockSplitter(), False
-        found = await self._find(lambda message: message.role is Role.USER and message.text == event.text)
-        html = render(build_user(*found, self._app.clock.now_ms())) if found and event.text else ""
+        found = await self._find(
+            lambda message: message.role is Role.USER and message.text == event.text and bool(message.content)
+        )
         session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
+        html = render(build_user(*found, self._setting(session))) if found else ""
         began = {"id": f"m-{found[0]}" if html and found else "", "html": html, "title": session.title}
-        return (("turn", began), ("queue", {"html": render(Queue(session.queued))}))
+        return (("turn", began), ("queue", {"html": render(build_queue(session))}))
 
     async def _grow(self, text: str) -> Sequence[_Named]:
         return [named for step in self._splitter.feed(text) for named in await self._show_block(step)]
@@ -208,18 +237,38 @@ class _LiveView:
         if found is None or not (found[1].text or found[1].reasoning):
             return (("answer", {"id": "", "html": ""}),)
         index, message = found
-        now_ms = self._app.clock.now_ms()
-        html = await anyio.to_thread.run_sync(lambda: render(build_answer(index, message, now_ms, is_last=True)))
+        session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
+        start = find_turn_start(session.messages, index)
+        spot = Spot(start, sum_effort(session.messages[start : index + 1]), is_last=True)
+        answer = partial(build_answer, index, message, self._setting(session), spot)
+        html = await anyio.to_thread.run_sync(lambda: render(answer()))
         return (("answer", {"id": f"m-{index}", "html": html}),)
+
+    def _setting(self, session: Session) -> Setting:
+        return Setting(
+            self._app.gate.describe,
+            self._app.clock.now_ms(),
+            is_running=True,
+            chosen=(session.provider, session.model),
+            marks=read_marks(session),
+            facts_of=self._app.models.facts,
+        )
 
     async def _find(self, wanted: Callable[[Message], bool]) -> tuple[int, Message] | None:
         """The newest such message on disk; None when the conversation changed under us."""
         tail = await anyio.to_thread.run_sync(self._app.sessions.tail, self._session_id, _LOOK_BACK)
         return next(((index, message) for index, message in reversed(tail) if wanted(message)), None)
 
+    async def _summarised(self, up_to: int) -> Sequence[_Named]:
+        session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
+        mark = build_summaries(session).get(up_to)
+        if mark is None:  # undone since
+            return ()
+        return (("notice", {"html": await anyio.to_thread.run_sync(render, mark), "text": mark.words}),)
+
     async def _queue(self) -> _Named:
         session = await anyio.to_thread.run_sync(self._app.sessions.load, self._session_id)
-        return ("queue", {"html": render(Queue(session.queued))})
+        return ("queue", {"html": render(build_queue(session))})
 
     def _step(self, call_id: str, state: StepState, words: str = "") -> _Named:
         call, action = self._calls[call_id]
@@ -230,13 +279,15 @@ class _LiveView:
         match event:
             case ApprovalRequested(approval):
                 self._asked[approval.id] = approval.call_id
-                card = build_card(approval)
-                words = f"{'Question' if card.is_question else 'Allow this?'} {card.action}"
+                card = build_card(approval, self._app.toolbox.find(approval.tool))
+                words = _("Question: %(text)s", text=card.action)
+                if not card.is_question:
+                    words = _("Allow this? %(action)s", action=card.action)
                 ask = ("ask", {"id": card.id, "call": card.call_key, "html": render(card), "text": words})
-                state, told = StepState.OPEN, "Waiting for you"
+                state, told = StepState.OPEN, _("Waiting for you")
                 call_id = approval.call_id
             case ApprovalResolved(approval_id, outcome):
-                ask = ("asked", {"id": approval_id, "text": _OUTCOME_WORDS.get(outcome, outcome)})
+                ask = ("asked", {"id": approval_id, "text": _(_OUTCOME_WORDS.get(outcome, outcome))})
                 state, told = StepState.RUNNING, ""
                 call_id = self._asked.pop(approval_id, "")
             case _:
@@ -246,7 +297,7 @@ class _LiveView:
     def _end(self, event: TurnEnded) -> _Named:
         self._splitter, self._calls = BlockSplitter(), {}
         outcome = describe_end(event, explained=self._answered)
-        return ("end", {"html": render(outcome) if outcome else "", "text": outcome.words if outcome else "Done"})
+        return ("end", {"html": render(outcome) if outcome else "", "text": outcome.words if outcome else ""})
 
 
 def describe_end(event: TurnEnded, *, explained: bool) -> TurnOutcome | None:
@@ -255,9 +306,9 @@ def describe_end(event: TurnEnded, *, explained: bool) -> TurnOutcome | None:
         case TurnEnd.COMPLETED:
             return None
         case TurnEnd.STOPPED:
-            return None if explained else TurnOutcome("Stopped", is_error=False)
+            return None if explained else TurnOutcome(_("Stopped"), is_error=False)
         case TurnEnd.FAILED | TurnEnd.LIMIT:
-            return TurnOutcome(event.error or "The turn failed", event.hint, event.code)
+            return TurnOutcome(told(event.error) or _("The turn failed"), told(event.hint), event.code)
         case _:
             assert_never(event.end)
 
@@ -267,6 +318,8 @@ def describe_progress(progress: Progress) -> JsonValue:
     if progress.unit == "bytes":
         done, total = show_size(progress.done), show_size(progress.total)
     else:
-        done, total = str(progress.done), str(progress.total)
-    words = f"{done} of {total}" if progress.total else done if progress.done else ""
-    return {"label": progress.label, "done": progress.done, "total": progress.total, "words": words}
+        done, total = show_number(progress.done), show_number(progress.total)
+    words = done if progress.done else ""
+    if progress.total:
+        words = _("%(done)s of %(total)s", done=done, total=total)
+    return {"label": told(progress.label), "done": progress.done, "total": progress.total, "words": words}

@@ -4,6 +4,7 @@ A class names its template; parts of a page that never stand alone name none. Bu
 views of the tools and settings pages stand too.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -21,8 +22,11 @@ class Screen(StrEnum):
     """Which entry of the navigation is lit."""
 
     CHAT = "chat"
+    HISTORY = "history"
     TOOLS = "tools"
+    COSTS = "costs"
     SETTINGS = "settings"
+    DEVELOPER = "developer"
     NONE = "none"
 
 
@@ -47,14 +51,25 @@ class Trouble:
 # --- the frame around every page ---
 
 
+class RowState(StrEnum):
+    """What happens in a conversation, beside its title."""
+
+    QUIET = "quiet"
+    RUNNING = "running"
+    WAITING = "waiting"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A conversation in the sidebar."""
+    """A conversation in the sidebar. `folder` is empty for none."""
 
     id: str
     title: str
     when: Moment
     is_current: bool
+    is_pinned: bool = False
+    folder: str = ""
+    state: RowState = RowState.QUIET
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +81,28 @@ class SessionGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionFolder:
+    """A folder of the sidebar; what is in it is fetched when it is opened."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A conversation that was found. `pieces` are the line around the words, those that are the words with true."""
+
+    row: SessionRow
+    address: str
+    pieces: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionList:
-    """A stretch of the sidebar's list. `next_before` is empty at the end; later stretches are not `is_first`."""
+    """A stretch of the sidebar's list. `next_before` is empty at the end; later stretches are not `is_first`.
+
+    With a `query` only `hits` are shown; `folder` is the one the rows are in, empty outside of folders.
+    """
 
     template: ClassVar[str] = "sessions.html"
     groups: tuple[SessionGroup, ...]
@@ -75,6 +110,54 @@ class SessionList:
     current: str = ""
     next_before: str = ""
     is_first: bool = True
+    pinned: tuple[SessionRow, ...] = ()
+    folders: tuple[SessionFolder, ...] = ()
+    hits: tuple[SessionHit, ...] = ()
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceLink:
+    """An entry of the navigation."""
+
+    id: str
+    address: str
+    symbol: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A screen above the one that is shown."""
+
+    address: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrayEntry:
+    """Something that happened elsewhere. `kind` is `good`, `warn`, `bad` or `ask` and gives the colour."""
+
+    id: str
+    kind: str
+    symbol: str
+    label: str
+    text: str
+    detail: str
+    when: Moment
+    address: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tray:
+    """The notices. `place` says which state of the board this is, `showing` for which conversation's page."""
+
+    template: ClassVar[str] = "tray.html"
+    entries: tuple[TrayEntry, ...] = ()
+    unread: int = 0
+    place: str = ""
+    showing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +170,9 @@ class Shell:
     accent: str
     sessions: SessionList
     deleted: str = ""
+    places: tuple[PlaceLink, ...] = ()
+    crumbs: tuple[Crumb, ...] = ()
+    tray: Tray = Tray()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +183,7 @@ class ErrorPage:
     shell: Shell
     heading: str
     trouble: Trouble
+    code: str = ""
 
 
 # --- the conversation ---
@@ -111,6 +198,47 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """Which of several tails is shown from message `at` on. `current` counts from 0."""
+
+    template: ClassVar[str] = "chat/versions.html"
+    at: int
+    current: int
+    count: int
+    is_answer: bool = False
+
+    @property
+    def words(self) -> str:
+        """`2/3`, as people count."""
+        return f"{self.current + 1}/{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryMark:
+    """A summary stands for the messages above, when the model is asked. `html` is the summary, rendered.
+
+    Only the newest one `can_undo`.
+    """
+
+    template: ClassVar[str] = "chat/summary.html"
+    session_id: str
+    up_to: int
+    words: str
+    facts: str
+    html: Markup
+    can_undo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file inside a message. `ending` is its kind in a few letters."""
+
+    name: str
+    ending: str
+    facts: str
+
+
+@dataclass(frozen=True, slots=True)
 class UserEntry:
     """What the person said. `is_command` for `/tool …`."""
 
@@ -120,13 +248,24 @@ class UserEntry:
     when: Moment
     pictures: tuple[Picture, ...] = ()
     is_command: bool = False
+    versions: Versions | None = None
+    files: tuple[SentFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRow:
+    """One line of an answer's receipt."""
+
+    label: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
     """What the model said. `facts` are model, tokens and time in words; `incomplete` says why it ends early.
 
-    `can_continue` only on the last one.
+    `can_continue` only on the last one. `receipt` is what `facts` stand for in short. `remark` says that somebody else
+    wrote it than the conversation is set to. `turn_start` is the message from which on a new answer would be written.
     """
 
     template: ClassVar[str] = "chat/answer.html"
@@ -138,6 +277,10 @@ class AnswerEntry:
     facts: tuple[str, ...] = ()
     incomplete: str = ""
     can_continue: bool = False
+    receipt: tuple[ReceiptRow, ...] = ()
+    remark: str = ""
+    versions: Versions | None = None
+    turn_start: int = 0
 
 
 class StepState(StrEnum):
@@ -151,16 +294,28 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a call, as text."""
+    """One argument of a call, as text. A long one gets its own lines; a very long one is `folded`: how much it is."""
 
     name: str
     value: str
     is_long: bool
+    folded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLine:
+    """A line of a result that shows what changed. `kind` is `added`, `removed`, `place` or empty."""
+
+    text: str
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StepEntry:
-    """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page."""
+    """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page.
+
+    `lines` is the result once more when it is a diff.
+    """
 
     template: ClassVar[str] = "chat/step.html"
     key: str
@@ -172,14 +327,42 @@ class StepEntry:
     result: str = ""
     files: tuple[str, ...] = ()
     duration: str = ""
+    lines: tuple[OutputLine, ...] = ()
 
 
-Entry = UserEntry | AnswerEntry | StepEntry
+@dataclass(frozen=True, slots=True)
+class StepGroup:
+    """Consecutive calls of a turn that is over, under one line: `5 steps, 1 failed`."""
+
+    template: ClassVar[str] = "chat/steps.html"
+    words: str
+    failed: bool
+    steps: tuple[StepEntry, ...]
+
+
+Entry = UserEntry | AnswerEntry | StepEntry | StepGroup | Versions | SummaryMark
+
+
+@dataclass(frozen=True, slots=True)
+class CardField:
+    """An argument of a waiting call as a field. `control` is as on the tools page; `help` says what it is for."""
+
+    name: str
+    label: str
+    control: str
+    value: str
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalCard:
-    """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow."""
+    """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow.
+
+    `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the options as
+    the person reads them.
+    """
 
     template: ClassVar[str] = "chat/approval.html"
     id: str
@@ -193,6 +376,8 @@ class ApprovalCard:
     expires_ms: int
     is_question: bool = False
     options: tuple[str, ...] = ()
+    fields: tuple[CardField, ...] = ()
+    option_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +387,25 @@ class NoticeLine:
     template: ClassVar[str] = "chat/notice.html"
     level: str
     text: str
+
+
+# Codes of provider errors, by what a person can do about them.
+_SET_UP_CODES = frozenset({"not_configured", "bad_key", "no_credit", "forbidden", "unreachable", "tls", "bad_answer"})
+_OTHER_MODEL_CODES = frozenset(
+    {
+        "unknown_model",
+        "context_overflow",
+        "no_credit",
+        "forbidden",
+        "rate_limited",
+        "overloaded",
+        "unreachable",
+        "timeout",
+        "tls",
+        "bad_request",
+        "bad_answer",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,25 +421,42 @@ class TurnOutcome:
 
     @property
     def wants_settings(self) -> bool:
-        """Whether the way out leads through the settings page."""
-        return self.code in ("not_configured", "bad_key", "unknown_model", "no_credit", "forbidden", "unreachable")
+        """Whether the way out leads through the settings of the providers: key, address, sign-in, who stands by."""
+        return self.code in _SET_UP_CODES
+
+    @property
+    def wants_model(self) -> bool:
+        """Whether another model may answer what this one did not."""
+        return self.code in _OTHER_MODEL_CODES
+
+    @property
+    def wants_patience(self) -> bool:
+        """Whether a longer wait, which is a setting, may help."""
+        return self.code == "timeout"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive entries. `older_before` is the index to load older ones from, 0 when there are none."""
+    """Consecutive entries. `older_before` is the index to load older ones from, 0 when there are none.
+
+    `newer_from` is the index to load newer ones from, 0 at the end of the conversation; only then `place` says up to
+    which event this is, for a page that comes from further up.
+    """
 
     template: ClassVar[str] = "chat/stretch.html"
     entries: tuple[Entry, ...]
     older_before: int = 0
+    newer_from: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Messages that wait for the running turn to end."""
+    """Messages that wait for the running turn to end. `files` names what goes with each, in the same order."""
 
     template: ClassVar[str] = "chat/queue.html"
     texts: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,13 +507,31 @@ class StarterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The first page: who answers, what that is good for, something to try."""
+    """The first page: who answers, what that is good for, something to try. `folder` is the workspace while empty."""
 
     template: ClassVar[str] = "chat/welcome.html"
     greeting: str
     model: ModelFacts
     starter: StarterFacts | None
     examples: tuple[Example, ...]
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """The message field: who answers what is sent. No `provider_id` means what the settings say."""
+
+    session_id: str = ""
+    provider_id: str = ""
+    model: str = ""
+    label: str = ""
+    provider: str = ""
+    sees: bool = False
+
+    def as_facts(self) -> Mapping[str, str]:
+        """For the page's scripts."""
+        sees = "true" if self.sees else "false"
+        return {"provider": self.provider_id, "model": self.model, "label": self.label, "sees": sees}
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,3 +545,4 @@ class ChatPage:
     model: ModelFacts
     transcript: Transcript | None
     welcome: Welcome | None
+    composer: Composer = Composer()

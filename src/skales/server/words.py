@@ -1,7 +1,7 @@
 """The page's words in the person's language, from gettext catalogues.
 
 English is the source text, so it needs no catalogue. `scripts/words.py` extracts, checks and compiles.
-Rooms below the server speak English, for logs, models and the terminal; what of theirs a page shows is theirs to say.
+Rooms below the server speak English, for logs, models and the terminal; `told` translates what of theirs a page shows.
 """
 
 import json
@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 ENGLISH = "en"
@@ -68,9 +69,14 @@ def pick_language(chosen: str, accepted: str) -> str:
 @cache
 def script_words(tag: str) -> str:
     """What the page's scripts say, as JSON: the message, or both forms of one, to its translations."""
-    catalogue = _FOLDER.joinpath(tag, "script.json")
+    catalogue = catalogue_file(tag, "script.json")
     # `<` must not end the element that carries it.
     return catalogue.read_text(encoding="utf-8").replace("<", "\\u003c") if catalogue.is_file() else json.dumps({})
+
+
+def catalogue_file(tag: str, *names: str) -> Traversable:
+    """Where a compiled catalogue of a language lies, if it has one."""
+    return _FOLDER.joinpath(tag, *names)
 
 
 def _read_range(number: int, text: str) -> tuple[float, int, str]:
@@ -85,7 +91,7 @@ def _read_range(number: int, text: str) -> tuple[float, int, str]:
 
 @cache
 def _catalogue(tag: str) -> NullTranslations:
-    compiled = _FOLDER.joinpath(tag, "LC_MESSAGES", "skales.mo")
+    compiled = catalogue_file(tag, "LC_MESSAGES", "skales.mo")
     if not compiled.is_file():
         return NullTranslations()
     with compiled.open("rb") as file:

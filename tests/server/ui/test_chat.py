@@ -5,13 +5,17 @@ from collections.abc import Callable
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
+from selectolax.lexbor import LexborNode
 from starlette.testclient import TestClient
 
 from skales.app.wiring import App
 from skales.core.ids import SessionId
-from skales.core.message import Message, Role, TextPart, text_message
+from skales.core.message import ImagePart, Message, Role, TextPart, text_message
 from skales.data.paths import DataDirectory
 from skales.server.ui.assets import asset_address
+from skales.server.ui.conversation import build_examples
+from skales.server.views import ModelFacts, Trouble
+from tests.scripted import Hang, ScriptedProvider
 from tests.server.ui.conftest import Look
 
 Said = Callable[..., SessionId]
@@ -24,6 +28,13 @@ def user(text: str) -> Message:
 
 def answer(text: str) -> Message:
     return Message(role=Role.ASSISTANT, content=(TextPart(text),), model="demo")
+
+
+def find(tree: HTMLParser, selector: str) -> LexborNode:
+    """The first of these; there must be one."""
+    found = tree.css_first(selector)
+    assert found is not None, selector
+    return found
 
 
 def words(tree: HTMLParser) -> str:
@@ -47,7 +58,12 @@ def test_opening_the_page_sets_a_cookie_that_scripts_cannot_read(client: TestCli
         ("POST", "/ui/chat/session_1/stop"),
         ("POST", "/ui/sessions/session_1/title"),
         ("DELETE", "/ui/sessions/session_1"),
-        ("POST", "/ui/settings/theme"),
+        ("POST", "/ui/chat/session_1/messages/0/edit"),
+        ("POST", "/ui/chat/session_1/messages/0/again"),
+        ("POST", "/ui/chat/session_1/messages/0/branch"),
+        ("POST", "/ui/chat/session_1/messages/0/version"),
+        ("POST", "/ui/chat/session_1/queue/0/edit"),
+        ("POST", "/ui/chat/session_1/queue/0/remove"),
         ("POST", "/ui/tools/read_file/run"),
         ("POST", "/tools/read_file"),
         ("POST", "/ui/local/fetch"),
@@ -65,10 +81,29 @@ def test_every_page_carries_the_content_rules_and_loads_only_own_files(look: Loo
         assert address.startswith(asset_address("favicon.svg").rsplit("/", 1)[0])
 
 
-def test_the_first_page_says_who_answers_what_for_and_what_to_try(look: Look) -> None:
+def test_the_first_page_says_who_answers_and_how_to_fill_an_empty_folder(look: Look, home: DataDirectory) -> None:
     tree = look("/chat")
-    assert "/tool list_directory path=." in [node.attributes["data-example"] for node in tree.css("[data-example]")]
+    assert len(tree.css("[data-example]")) == 3
+    assert str(home.workspace) in words(tree)
     assert tree.css_first('.answerer a[href^="/settings"]') is not None
+
+
+def test_what_to_try_fits_the_persons_own_folder(look: Look, home: DataDirectory) -> None:
+    for name in ("picture.png", "letter to the landlord.md", ".hidden.txt"):
+        (home.workspace / name).write_text("x", encoding="utf-8")
+    tree = look("/chat")
+    examples = [str(node.attributes["data-example"]) for node in tree.css("[data-example]")]
+    assert "Summarise letter to the landlord.md in five sentences" in examples
+    assert str(home.workspace) not in words(tree)
+
+
+def test_without_a_model_the_examples_are_tools() -> None:
+    model = ModelFacts("OpenAI", "", "openai", is_starter=False, ready=False, trouble=Trouble("No key"))
+    assert [example.text for example in build_examples(model, ["picture.png", "a b.txt"])] == [
+        "/tool list_directory path=.",
+        '/tool read_file path="a b.txt"',
+    ]
+    assert [example.is_command for example in build_examples(model, [])] == [True]
 
 
 def test_a_message_starts_a_conversation_and_its_answer_is_there(
@@ -169,6 +204,137 @@ def test_a_page_shows_text_with_half_a_character(page: TestClient, home: DataDir
     assert page.get("/chat/session_1930000000002").status_code == 200
 
 
+# --- versions, branches, the queue ---
+
+
+def ids(tree: HTMLParser) -> list[str]:
+    return [str(node.attributes["id"]) for node in tree.css("article[id]")]
+
+
+def test_an_edited_message_is_answered_anew_and_nothing_is_lost(
+    page: TestClient, look: Look, said: Said, finish: Callable[[str], None]
+) -> None:
+    session_id = said(user("first"), answer("one"), user("secnd"), answer("two"))
+    assert page.post(f"/ui/chat/{session_id}/messages/2/edit", data={"text": "second"}, headers=JSON).status_code == 200
+    finish(session_id)
+    tree = look(f"/chat/{session_id}")
+    assert ids(tree) == ["m-0", "m-1", "m-2", "m-3"]
+    assert "secnd" not in words(tree)
+    assert find(tree, "#m-2 .versions .count").text() == "2/2"
+    assert page.post(f"/ui/chat/{session_id}/messages/2/version", data={"number": 0}).status_code == 204
+    before = look(f"/chat/{session_id}")
+    assert "secnd" in words(before)
+    assert "two" in words(before)
+    assert find(before, "#m-2 .versions .count").text() == "1/2"
+
+
+def test_an_answer_is_written_again_beside_the_first(
+    page: TestClient, look: Look, said: Said, finish: Callable[[str], None]
+) -> None:
+    session_id = said(user("first"), answer("one"))
+    again = find(look(f"/chat/{session_id}"), "#m-1 [data-again]")
+    assert again.attributes["data-again"] == "1"
+    assert page.post(f"/ui/chat/{session_id}/messages/1/again", headers=JSON).status_code == 200
+    finish(session_id)
+    tree = look(f"/chat/{session_id}")
+    assert "Hello there." in words(tree)
+    assert find(tree, "#m-1 .versions .count").text() == "2/2"
+    assert find(tree, "#m-1 .versions").attributes["aria-label"] == "Versions of this answer"
+
+
+def test_attachments_stay_with_an_edited_message(
+    page: TestClient, app: App, said: Said, finish: Callable[[str], None]
+) -> None:
+    picture = ImagePart("image/png", "AA==", "dot.png")
+    session_id = said(Message(role=Role.USER, content=(TextPart("what"), picture)), answer("one"))
+    page.post(f"/ui/chat/{session_id}/messages/0/edit", data={"text": "what is it"}, headers=JSON)
+    finish(session_id)
+    content = app.sessions.load(session_id).messages[0].content
+    assert TextPart("what is it") in content
+    assert picture in content
+
+
+@pytest.mark.parametrize(
+    ("edit", "status"),
+    [((0, "  "), 400), ((1, "not mine"), 400), ((9, "nowhere"), 404), ((-1, "nowhere"), 404)],
+)
+def test_an_edit_that_makes_no_sense_is_refused(
+    page: TestClient, app: App, said: Said, edit: tuple[int, str], status: int
+) -> None:
+    session_id = said(user("first"), answer("one"))
+    index, text = edit
+    refused = page.post(f"/ui/chat/{session_id}/messages/{index}/edit", data={"text": text}, headers=JSON)
+    assert refused.status_code == status
+    assert [message.text for message in app.sessions.load(session_id).messages] == ["first", "one"]
+
+
+def test_a_branch_is_a_new_conversation_up_to_the_message(page: TestClient, look: Look, said: Said) -> None:
+    session_id = said(user("first"), answer("one"), user("second"), answer("two"))
+    told = page.post(f"/ui/chat/{session_id}/messages/1/branch", headers=JSON).json()
+    assert told["go"] != f"/chat/{session_id}"
+    assert ids(look(told["go"])) == ["m-0", "m-1"]
+    assert ids(look(f"/chat/{session_id}")) == ["m-0", "m-1", "m-2", "m-3"]
+
+
+def test_nothing_is_rewritten_while_a_turn_runs(page: TestClient, provider: ScriptedProvider, said: Said) -> None:
+    provider.steps = [[Hang()]]
+    session_id = said(user("first"), answer("one"))
+    page.post("/ui/chat/send", data={"text": "go", "session_id": session_id}, headers=JSON)
+    address = f"/ui/chat/{session_id}/messages"
+    for what, data in (("0/edit", {"text": "x"}), ("1/again", {}), ("1/branch", {}), ("1/version", {"number": "0"})):
+        refused = page.post(f"{address}/{what}", data=data, headers=JSON)
+        assert (refused.status_code, refused.json()["error"]) == (409, "A turn runs in this conversation"), what
+    page.post(f"/ui/chat/{session_id}/stop")
+
+
+def test_waiting_messages_are_changed_and_taken_back(
+    page: TestClient, provider: ScriptedProvider, look: Look, said: Said
+) -> None:
+    provider.steps = [[Hang()]]
+    session_id = said(user("first"), answer("one"))
+    for text in ("go", "wait a", "wait b", "wait c"):
+        page.post("/ui/chat/send", data={"text": text, "session_id": session_id}, headers=JSON)
+
+    def change(number: int, what: str, **data: str) -> int:
+        return page.post(f"/ui/chat/{session_id}/queue/{number}/{what}", data=data, headers=JSON).status_code
+
+    assert change(1, "edit", text="wait B", before="wait b") == 204
+    assert change(0, "remove", before="wait a") == 204
+    # Their places moved: what was meant is not what stands there.
+    assert change(0, "remove", before="wait c") == 409
+    assert change(7, "edit", text="x", before="wait c") == 409
+    assert change(1, "edit", text=" ", before="wait c") == 400
+    waiting = [node.text() for node in look(f"/chat/{session_id}").css(".queued .words")]
+    assert waiting == ["wait B", "wait c"]
+    page.post(f"/ui/chat/{session_id}/stop")
+
+
+# --- the middle of a long conversation ---
+
+
+def test_a_jump_shows_the_messages_around_and_goes_on_in_both_directions(look: Look, said: Said) -> None:
+    session_id = said(*(message for number in range(100) for message in (user(f"q{number}"), answer(f"a{number}"))))
+    tree = look(f"/chat/{session_id}?at=90")
+    found = ids(tree)
+    assert "m-90" in found
+    older = find(tree, "[data-older]").attributes["data-older"]
+    assert look(f"/ui/chat/{session_id}/older?before={older}").css_first(f"#m-{int(str(older)) - 1}") is not None
+    while marker := tree.css_first("[data-newer]"):
+        assert tree.css_first("[data-arrived]") is None
+        tree = look(f"/ui/chat/{session_id}/newer?start={marker.attributes['data-newer']}")
+        assert tree.css_first("[data-older]") is None
+        found += ids(tree)
+    assert found == [f"m-{number}" for number in range(int(found[0][2:]), 200)]
+    assert tree.css_first("[data-arrived]") is not None
+
+
+def test_a_jump_to_what_is_near_the_end_comes_with_the_end(look: Look, said: Said) -> None:
+    session_id = said(*(user(f"q{number}") for number in range(100)))
+    tree = look(f"/chat/{session_id}?at=95")
+    assert tree.css_first("[data-newer]") is None
+    assert ids(tree)[-1] == "m-99"
+
+
 # --- the list of conversations ---
 
 
@@ -178,10 +344,10 @@ def test_conversations_are_listed_found_renamed_deleted_and_brought_back(
     first, second = said(user("Holiday photos")), said(user("Tax letter"))
 
     def titles(address: str = "/ui/sessions") -> list[str]:
-        return [node.text() for node in look(address).css(".session > a")]
+        return [node.text().strip() for node in look(address).css(".session > a")]
 
     assert set(titles()) == {"Holiday photos", "Tax letter"}
-    assert titles("/ui/sessions?q=holiday") == ["Holiday photos"]
+    assert [title[:14] for title in titles("/ui/sessions?q=holiday")] == ["Holiday photos"]
     renamed = page.post(f"/ui/sessions/{first}/title", data={"title": "  Summer \n 2026 "})
     assert renamed.json() == {"title": "Summer 2026"}
     assert set(titles()) == {"Summer 2026", "Tax letter"}

@@ -1,4 +1,4 @@
-"""`skales sessions`: list, show or delete conversations."""
+"""`skales sessions`: list, show, search, arrange, export or delete conversations."""
 
 import argparse
 import asyncio
@@ -18,6 +18,14 @@ def run(arguments: argparse.Namespace) -> int:
     match arguments.action:
         case "show":
             return asyncio.run(_show(arguments.id, as_json=as_json))
+        case "search":
+            return asyncio.run(_search(arguments.words, arguments.limit, as_json=as_json))
+        case "export":
+            return asyncio.run(_export(arguments))
+        case "pin" | "unpin":
+            return asyncio.run(_pin(arguments.id, pinned=arguments.action == "pin"))
+        case "folder":
+            return asyncio.run(_move(arguments.id, arguments.name))
         case "delete":
             return asyncio.run(_delete(arguments.id))
         case _:
@@ -64,6 +72,47 @@ def _print_message(message: JsonObject) -> None:
         print(paint(f"✓ {text[:200]}", "dim"))
     elif text:
         print(f"{paint('You' if role == 'user' else 'Skales', 'bold')}\n{text}\n")
+
+
+async def _search(words: str, limit: int, *, as_json: bool) -> int:
+    async with open_backend() as backend:
+        report = await backend.search_sessions(words, limit)
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False))
+        return 0
+    hits = [as_object(item) for item in as_list(report["hits"])]
+    title(f"{len(hits)} found")
+    for hit in hits:
+        print(f"  {as_text(hit['title']) or 'Untitled'}")
+        print(paint(f"    {hit['id']}  {as_text(hit['snippet'])}", "dim"))
+    print()
+    return 0
+
+
+async def _pin(session_id: str, *, pinned: bool) -> int:
+    async with open_backend() as backend:
+        await backend.arrange_session(session_id, pinned=pinned)
+    success(f"{'Pinned' if pinned else 'Unpinned'} {session_id}")
+    return 0
+
+
+async def _move(session_id: str, folder: str) -> int:
+    async with open_backend() as backend:
+        await backend.arrange_session(session_id, folder=folder)
+    success(f"Moved {session_id} to {folder!r}" if folder.strip() else f"Took {session_id} out of its folder")
+    return 0
+
+
+async def _export(arguments: argparse.Namespace) -> int:
+    """The conversation comes as JSON from whoever holds it; the file is made here."""
+    from skales.cli.exporting import write_export
+
+    async with open_backend() as backend:
+        report = await backend.session(arguments.id)
+    where = write_export(as_object(report["session"]), arguments)
+    if where:
+        success(f"Wrote {where}")
+    return 0
 
 
 async def _delete(session_id: str) -> int:

@@ -14,16 +14,17 @@ from skales.providers.formats.anthropic_request import build_body, concede
 from skales.providers.formats.anthropic_stream import AnthropicReader
 from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedModel
 
-# Later versions want another kind of key and refuse sampling parameters also of models that take them.
-_VERSION = "2023-06-01"
+# For entries that name none.
+_USUAL_VERSION = "2023-06-01"
 _PAGE = "/models?limit=1000"
 
 
 @dataclass(frozen=True, slots=True)
 class AnthropicFormat:
-    """See WireFormat."""
+    """See WireFormat. `version` is that of the API, which an entry of the catalogue may name."""
 
     models_path: str = _PAGE
+    version: str = _USUAL_VERSION
 
     def chat_path(self, model: str) -> str:  # noqa: ARG002 - the body names the model
         """The same for every model."""
@@ -31,7 +32,7 @@ class AnthropicFormat:
 
     def headers(self, key: str) -> Mapping[str, str]:
         """The key in Anthropic's own header, and the version of the API."""
-        version = {"anthropic-version": _VERSION}
+        version = {"anthropic-version": self.version}
         return {**version, "x-api-key": key} if key else version
 
     def build_body(self, entry: ProviderEntry, request: ChatRequest, conceded: frozenset[str]) -> JsonObject:

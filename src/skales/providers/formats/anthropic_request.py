@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
-from skales.core.message import ContentPart, ImagePart, Message, Role, TextPart
+from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
 from skales.providers.formats.anthropic_stream import FORMAT
-from skales.providers.formats.schema_merge import flatten_variants
+from skales.providers.formats.schema_repair import make_valid
 from skales.providers.formats.schemas import (
     ANTHROPIC_ANSWER,
     NotExpressibleError,
     ask_in_words,
     reduce_answer_schema,
 )
-from skales.providers.formats.turns import Turn, build_turns, split_system
+from skales.providers.formats.turns import NO_WORDS, Turn, build_turns, spell_file, split_system
 from skales.providers.toolnames import to_wire_name
 
 # For models that the catalogue does not know; an older one names its own limit when it refuses.
@@ -101,7 +101,7 @@ def concede(body: JsonObject, refusal: str) -> str:
 
 def _output_limit(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[str]) -> int:
     """The limit, which this format demands: the caller's wish, else all that the model can."""
-    known = entry.output_tokens.get(request.model) or entry.output_tokens.get("*") or _USUAL_OUTPUT_TOKENS
+    known = entry.output_limit_of(request.model) or _USUAL_OUTPUT_TOKENS
     told = [wish.split()[2] for wish in conceded if wish.startswith(f"max_tokens {request.model} ")]
     return min([request.max_output_tokens or known, *map(int, told)])
 
@@ -142,9 +142,9 @@ def _build_blocks(message: Message) -> Iterator[JsonObject]:
 
 
 def _build_parts(message: Message) -> Iterator[JsonObject]:
-    """Text and pictures; blank text would be refused."""
+    """Text, pictures and files; blank text would be refused."""
     for part in message.content:
-        if isinstance(part, ImagePart) or part.text.strip():
+        if not isinstance(part, TextPart) or part.text.strip():
             yield _build_part(part)
 
 
@@ -156,6 +156,8 @@ def _build_part(part: ContentPart) -> JsonObject:
             return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data_base64}}
         case ImagePart(media_type):
             return {"type": "text", "text": f"(A picture of the type {media_type}, which this model cannot see.)"}
+        case FilePart():
+            return {"type": "text", "text": spell_file(part)}
         case _:
             assert_never(part)
 
@@ -191,11 +193,11 @@ def _renamed(block: JsonObject, call: ToolCall) -> JsonObject:
 
 
 def _build_answer(message: Message) -> Iterator[JsonObject]:
-    """Text and calls. The model's side may hold no pictures."""
+    """Text and calls."""
     if message.text.strip():
         yield {"type": "text", "text": message.text}
     elif not message.tool_calls:
-        yield {"type": "text", "text": "(A picture.)"}
+        yield {"type": "text", "text": NO_WORDS}
     for call in message.tool_calls:
         # Ids of other vendors hold dots and colons; the rule for them is that of names.
         yield {
@@ -230,6 +232,5 @@ def _build_tools(request: ChatRequest) -> list[JsonObject]:
 
 
 def _build_tool(tool: ToolSpec) -> JsonObject:
-    """A tool with its own schema, except that no union may stand at the top and that there must be a type."""
-    schema = {**flatten_variants(tool.parameters), "type": "object"}
+    schema = make_valid(tool.parameters)
     return {"name": to_wire_name(tool.name), "description": tool.description, "input_schema": schema}

@@ -79,9 +79,10 @@ class AnthropicReader:
         self._context = context
         self._maker = CallMaker(context)
         self._blocks: dict[int, _Block] = {}
+        self._open: dict[int, int] = {}
         self._text = HalfJoiner()
         self._thinking = HalfJoiner()
-        self._thinking_index: int | None = None
+        self._thinking_number: int | None = None
         self._reason: FinishReason | None = None
         self._counts: dict[str, int] = {}
         self._has_events = False
@@ -146,27 +147,31 @@ class AnthropicReader:
                 pass
 
     def _start_block(self, index: int, start: JsonObject) -> Iterator[ProviderEvent]:
-        self._blocks[index] = _Block(start)
-        yield from self._show(index, "text", as_text(start.get("text")))
-        yield from self._show(index, "thinking", as_text(start.get("thinking")))
+        """A block begins. Its number is ours, since some imitators give all the same index."""
+        number = self._open[index] = len(self._blocks)
+        self._blocks[number] = _Block(start)
+        yield from self._show(number, "text", as_text(start.get("text")))
+        yield from self._show(number, "thinking", as_text(start.get("thinking")))
 
     def _grow_block(self, index: int, delta: JsonObject) -> Iterator[ProviderEvent]:
         if (grown := _GROWS.get(as_text(delta.get("type")))) is None:
             return
         kind, name = grown
-        piece = as_text(delta.get(name))
+        given = delta.get(name)
+        piece = json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else as_text(given)
         # Some imitators send no start of a block.
-        block = self._blocks.setdefault(index, _Block({"type": kind}))
+        number = self._open.setdefault(index, len(self._blocks))
+        block = self._blocks.setdefault(number, _Block({"type": kind}))
         block.added.setdefault(name, []).append(piece)
-        yield from self._show(index, name, piece)
+        yield from self._show(number, name, piece)
 
-    def _show(self, index: int, name: str, piece: str) -> Iterator[ProviderEvent]:
+    def _show(self, number: int, name: str, piece: str) -> Iterator[ProviderEvent]:
         if name == "text" and (text := self._text.feed(piece)):
             yield TextPiece(text)
         elif name == "thinking" and (thought := self._thinking.feed(piece)):
-            if self._thinking_index not in (None, index):
+            if self._thinking_number not in (None, number):
                 thought = f"\n\n{thought}"
-            self._thinking_index = index
+            self._thinking_number = number
             yield ReasoningPiece(thought)
 
     def _read_reason(self, delta: JsonObject) -> None:

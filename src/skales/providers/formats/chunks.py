@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
+from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, parse_json
 from skales.providers.complaints import find_error
 from skales.providers.faults import Peer, broken_chunk_fault, no_stream_fault
 
@@ -47,6 +47,22 @@ def parse_body(stray: str, peer: Peer) -> Sequence[JsonObject]:
     except ValueError as error:
         raise no_stream_fault(peer, stray) from error
     return [as_object(item) for item in ((value,) if isinstance(value, dict) else as_list(value))]
+
+
+class ChoicePicker:
+    """Picks the choice or candidate that is read of each chunk: the one seen first. Nobody asks for others."""
+
+    def __init__(self) -> None:
+        self._index: int | None = None
+
+    def pick(self, rows: JsonValue) -> JsonObject:
+        """The row of the choice that is read; empty when the chunk has none."""
+        for row in map(as_object, as_list(rows)):
+            index = as_int(row.get("index"))
+            if row and self._index in (None, index):
+                self._index = index
+                return row
+        return {}
 
 
 def find_stray_error(stray: str) -> JsonValue:

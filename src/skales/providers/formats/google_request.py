@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
-from skales.core.message import ImagePart, Message, Role, TextPart
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.formats.google_schema import translate_parameters
 from skales.providers.formats.google_stream import FORMAT, spell_name
 from skales.providers.formats.schemas import GOOGLE_ANSWER, ask_in_words, reduce_answer_schema
-from skales.providers.formats.turns import build_turns, split_system
+from skales.providers.formats.turns import NO_WORDS, build_turns, spell_file, split_system
 from skales.providers.lenient_json import read_strict
 
 # Numbers are doubles there; a larger whole one would come out as another.
@@ -119,7 +119,7 @@ def _build_answer(message: Message) -> Iterator[JsonObject]:
     if message.text.strip():
         yield {"text": message.text}
     elif not message.tool_calls:
-        yield {"text": "(A picture.)"}
+        yield {"text": NO_WORDS}
     for call in message.tool_calls:
         yield {"functionCall": {"name": spell_name(call.name), "args": call.arguments}}
 
@@ -142,7 +142,7 @@ def _named(part: JsonObject, call: ToolCall) -> JsonObject:
 
 
 def _build_parts(message: Message) -> Iterator[JsonObject]:
-    """Text and pictures of a user message, and the pictures of a result, which holds none itself."""
+    """Text, pictures and files of a user message, and the pictures of a result, which holds none itself."""
     is_result = message.role is Role.TOOL
     pictures = [part for part in message.content if isinstance(part, ImagePart)]
     if is_result and pictures:
@@ -150,6 +150,8 @@ def _build_parts(message: Message) -> Iterator[JsonObject]:
     for part in message.content:
         if isinstance(part, ImagePart):
             yield {"inlineData": {"mimeType": part.media_type, "data": part.data_base64}}
+        elif isinstance(part, FilePart):
+            yield {"text": spell_file(part)}
         elif not is_result and part.text.strip():
             yield {"text": part.text}
 

@@ -22,10 +22,11 @@ from skales.core.ports import (
     UsageCounted,
 )
 from skales.core.tool import ToolCall, ToolSpec
+from skales.providers.arguments import parse_arguments
 from skales.providers.complaints import find_error
 from skales.providers.faults import cut_fault, no_stream_fault, stream_fault
 from skales.providers.formats.calls import CallMaker
-from skales.providers.formats.chunks import find_stray_error, parse_body, parse_event
+from skales.providers.formats.chunks import ChoicePicker, find_stray_error, parse_body, parse_event
 from skales.providers.formats.google_schema import translate_parameters
 from skales.providers.formats.surrogates import HalfJoiner, join_halves
 from skales.providers.formats.wire import AnswerContext
@@ -62,6 +63,7 @@ class GoogleReader:
         self._context = context
         self._maker = CallMaker(context, spell_name)
         self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in reversed(context.request.tools)}
+        self._candidates = ChoicePicker()
         self._parts: list[dict[str, JsonValue]] = []
         self._text = HalfJoiner()
         self._thinking = HalfJoiner()
@@ -114,17 +116,16 @@ class GoogleReader:
 
     def _read_chunk(self, chunk: JsonObject) -> Iterator[ProviderEvent]:
         self._has_chunks = True
-        candidates = as_list(chunk.get("candidates"))
-        candidate = as_object(candidates[0]) if candidates else {}
+        candidate = self._candidates.pick(chunk.get("candidates"))
         for part in as_list(as_object(candidate.get("content")).get("parts")):
-            yield from self._read_part(as_object(part))
+            yield from self._read_part(_tidy_part(as_object(part)))
         # Text beside an error was still said; the error is what counts.
         if error := find_error(chunk):
             raise self._failure(error)
         if usage := as_object(chunk.get("usageMetadata")):
             self._count(usage)
         self._read_reason(as_text(candidate.get("finishReason")), as_text(candidate.get("finishMessage")))
-        if as_text(as_object(chunk.get("promptFeedback")).get("blockReason")) and not candidates:
+        if as_text(as_object(chunk.get("promptFeedback")).get("blockReason")) and not as_list(chunk.get("candidates")):
             self._reason = FinishReason.FILTERED
 
     def _read_part(self, part: JsonObject) -> Iterator[ProviderEvent]:
@@ -174,8 +175,11 @@ class GoogleReader:
         given = as_object(part.get("functionCall"))
         wire_name = as_text(given.get("name"))
         wire_arguments = as_object(given.get("args"))
-        arguments, problem = wire_arguments, ""
-        if tool := self._tools.get(self._maker.name(wire_name)):
+        # Text that could not be read as an object.
+        problem = parse_arguments(unread)[1] if (unread := as_text(given.get("args"))) else ""
+        arguments = wire_arguments
+        tool = self._tools.get(self._maker.name(wire_name))
+        if tool and not problem:
             try:
                 arguments = as_object(translate_parameters(tool.parameters).turn_back(wire_arguments))
             except ValueError as error:
@@ -203,11 +207,27 @@ class GoogleReader:
         return stream_fault(self._context.peer, error, self._context.now_ms())
 
 
+def _tidy_part(part: JsonObject) -> JsonObject:
+    """The part without what is null, and with arguments as the object that they are, also where a proxy made text."""
+    tidy = {key: value for key, value in part.items() if value is not None}
+    if "functionCall" in tidy:
+        call = {key: value for key, value in as_object(tidy["functionCall"]).items() if value is not None}
+        if isinstance(call.get("args"), str):
+            arguments, problem = parse_arguments(as_text(call["args"]))
+            call["args"] = call["args"] if problem else arguments
+        tidy["functionCall"] = call
+    return tidy
+
+
 def _is_piece_of(part: JsonObject, before: JsonObject) -> bool:
     return not set(before) - {"text", "thought"} and bool(part.get("thought")) == bool(before.get("thought"))
 
 
 def _join_part(part: JsonObject) -> JsonObject:
+    call = as_object(part.get("functionCall"))
+    if isinstance(call.get("args"), str):
+        # Could not be read, and would be refused.
+        return {**part, "functionCall": {**call, "args": {}}}
     return {**part, "text": join_halves(as_text(part["text"]))} if "text" in part else part
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from skales.core.json import JsonObject, JsonValue, as_object, as_text
 from skales.providers.lenient_json import read_strict
 
+_MANY_DIGITS = 10
 # Some endpoints spell a missing id this way.
 _NO_ID = frozenset({"null", "none"})
 
@@ -154,14 +155,20 @@ def is_whole_object(text: str) -> bool:
 
 def _read_delta(item: JsonObject) -> _Delta:
     function = as_object(item.get("function")) or item
-    index = item.get("index")
     identity = as_text(item.get("id")).strip()
     return _Delta(
-        index=index if isinstance(index, int) and not isinstance(index, bool) else None,
+        index=_read_index(item.get("index")),
         id="" if identity.lower() in _NO_ID else identity,
         name=as_text(function.get("name")).strip(),
         arguments=_arguments_text(function.get("arguments")),
     )
+
+
+def _read_index(value: JsonValue) -> int | None:
+    """The index, which some endpoints send as a string; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _MANY_DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _arguments_text(value: JsonValue) -> str:

@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import assert_never
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
-from skales.core.message import ContentPart, ImagePart, Message, Role, TextPart
+from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
+from skales.providers.formats.schema_repair import fill_items, make_valid
+from skales.providers.formats.turns import NO_WORDS, place_roles, spell_file, spell_files
 from skales.providers.quirks import bridge_results, find_tool_turns, shorten_call_ids
 from skales.providers.toolnames import to_wire_name
 
@@ -24,6 +26,9 @@ _NOT_TAKEN = re.compile(
     r"|unrecognized|unknown (?:field|parameter|name)|unexpected|unavailable|extra_forbidden",
     re.IGNORECASE,
 )
+# Only OpenAI itself minds, so that the others get the schema as it was written.
+_BARE_ARRAY = re.compile("array schema missing items")
+_ITEMS = "items of arrays"
 _OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
@@ -37,7 +42,7 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
     if entry.asks_usage and "stream_options" not in conceded:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = _build_tools(request.tools)
+        body["tools"] = _build_tools(request.tools, fills_items=_ITEMS in conceded)
     if request.temperature is not None and "temperature" not in conceded:
         body["temperature"] = request.temperature
     if request.max_output_tokens:
@@ -53,6 +58,8 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
 
 def concede(body: JsonObject, refusal: str) -> str:
     """The optional field of the body that a refusal does not take; empty when the refusal is about anything else."""
+    if "tools" in body and _BARE_ARRAY.search(refusal):
+        return _ITEMS
     if not _NOT_TAKEN.search(refusal):
         return ""
     return next((name for name in _OPTIONAL if name in body and name in refusal), "")
@@ -63,7 +70,7 @@ def concede(body: JsonObject, refusal: str) -> str:
 
 def _build_messages(messages: Sequence[Message], entry: ProviderEntry) -> list[JsonValue]:
     """Our messages as theirs, bent to what the vendor demands."""
-    messages = _move_pictures(messages)
+    messages = _move_pictures(spell_files(place_roles(messages)))
     if entry.bridges_results:
         messages = bridge_results(messages)
     if entry.short_call_ids:
@@ -122,12 +129,14 @@ def _build_part(part: ContentPart) -> JsonObject:
             return {"type": "text", "text": text}
         case ImagePart(media_type, data_base64):
             return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data_base64}"}}
+        case FilePart():
+            return {"type": "text", "text": spell_file(part)}
         case _:
             assert_never(part)
 
 
 def _build_answer(message: Message, *, with_reasoning: bool) -> JsonObject:
-    answer: dict[str, JsonValue] = {"role": "assistant", "content": message.text}
+    answer: dict[str, JsonValue] = {"role": "assistant", "content": message.text or NO_WORDS}
     if message.tool_calls:
         answer["content"] = message.text or None
         answer["tool_calls"] = [_build_call(call) for call in message.tool_calls]
@@ -165,12 +174,13 @@ def _build_result(message: Message) -> JsonObject:
 # --- tools and answers of a given shape ---
 
 
-def _build_tools(tools: Sequence[ToolSpec]) -> list[JsonValue]:
+def _build_tools(tools: Sequence[ToolSpec], *, fills_items: bool) -> list[JsonValue]:
     """Tools in the order given; a name that occurs twice would cost the whole request, so the first counts."""
     by_name: dict[str, JsonValue] = {}
     for tool in tools:
         name = to_wire_name(tool.name)
-        parameters = tool.parameters or {"type": "object", "properties": {}}
+        valid = make_valid(tool.parameters)
+        parameters = fill_items(valid) if fills_items else valid
         function: JsonObject = {"name": name, "description": tool.description, "parameters": parameters}
         by_name.setdefault(name, {"type": "function", "function": function})
     return list(by_name.values())

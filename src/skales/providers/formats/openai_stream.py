@@ -16,6 +16,7 @@ from skales.core.tool import ToolCall
 from skales.providers.arguments import parse_arguments
 from skales.providers.complaints import find_error
 from skales.providers.faults import broken_chunk_fault, cut_fault, no_stream_fault, stream_fault
+from skales.providers.formats.chunks import ChoicePicker
 from skales.providers.formats.openai_calls import AssembledCall, CallAssembler, is_whole_object
 from skales.providers.formats.surrogates import HalfJoiner, join_halves
 from skales.providers.formats.thinking import ThinkingSplitter
@@ -54,6 +55,7 @@ class OpenAIReader:
         self._context = context
         self._names = map_wire_names([*(tool.name for tool in request.tools), *(call.name for call in used)])
         self._taken_ids = {call.id for call in used}
+        self._choices = ChoicePicker()
         self._calls = CallAssembler(frozenset(self._names))
         self._thinking = ThinkingSplitter()
         self._text = HalfJoiner()
@@ -133,8 +135,7 @@ class OpenAIReader:
 
     def _read_chunk(self, chunk: JsonObject) -> Iterator[ProviderEvent]:
         self._has_chunks = True
-        choices = as_list(chunk.get("choices"))
-        choice = as_object(choices[0]) if choices else {}
+        choice = self._choices.pick(chunk.get("choices"))
         self._read_usage(chunk, choice)
         delta = choice.get("delta")
         yield from self._read_delta(as_object(choice.get("message") if delta is None else delta))

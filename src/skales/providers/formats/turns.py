@@ -3,12 +3,15 @@
 Pure, and stable for the same history, so that prompt caches fit. Spec: orchestrator.md, "Tool-call hardening".
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from skales.core.message import ImagePart, Message, Role, text_message
+from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
 
+# What stands for an answer without words; the model's side may hold no pictures.
+NO_WORDS = "(A picture.)"
 _OPENING = text_message(Role.USER, "(Earlier messages are left out.)")
 _CLOSING = text_message(Role.USER, "(Continue.)")
 
@@ -21,11 +24,51 @@ class Turn:
     messages: tuple[Message, ...]
 
 
+def spell_files(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages with each attached file as text that names it; the same objects where there is none."""
+    return [_spell_message(message) for message in messages]
+
+
+def spell_file(part: FilePart) -> str:
+    """An attached file as a model reads it: name, kind, size, place, then the text between marks."""
+    facts = [f"name={json.dumps(part.name, ensure_ascii=False)}", f"size_bytes={part.size_bytes}"]
+    if part.media_type:
+        facts.insert(1, f"type={json.dumps(part.media_type)}")
+    if part.path:
+        facts.append(f"path={json.dumps(part.path, ensure_ascii=False)}")
+    head = f"<attached_file {' '.join(facts)}"
+    # A blank line keeps neighbours apart in formats that join all text.
+    return f"{head}>\n{part.text}\n</attached_file>\n\n" if part.text else f"{head} />\n\n"
+
+
+def _spell_message(message: Message) -> Message:
+    if not any(isinstance(part, FilePart) for part in message.content):
+        return message
+    spelled = (TextPart(spell_file(part)) if isinstance(part, FilePart) else part for part in message.content)
+    return replace(message, content=tuple(spelled))
+
+
 def split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The words of the system messages at the start, and the rest."""
     count = next((index for index, message in enumerate(messages) if message.role is not Role.SYSTEM), len(messages))
     words = [message.text for message in messages[:count] if message.text.strip()]
     return "\n\n".join(words), messages[count:]
+
+
+def place_roles(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages with system words only at the start, and the user's words first after them and last.
+
+    Chat completions name no such rule, but many who speak them hold to one: Mistral, chat templates, routers.
+    """
+    count = next((index for index, message in enumerate(messages) if message.role is not Role.SYSTEM), len(messages))
+    told = [
+        replace(message, role=Role.USER) if message.role is Role.SYSTEM else message for message in messages[count:]
+    ]
+    if told and told[0].role is Role.ASSISTANT:
+        told.insert(0, _OPENING)
+    if told and told[-1].role is Role.ASSISTANT:
+        told.append(_CLOSING)
+    return (*messages[:count], *told)
 
 
 def build_turns(messages: Sequence[Message]) -> list[Turn]:
@@ -46,5 +89,5 @@ def build_turns(messages: Sequence[Message]) -> list[Turn]:
 
 def says_something(message: Message) -> bool:
     """Whether a message holds more than blanks; results always count, since their call waits for them."""
-    has_picture = any(isinstance(part, ImagePart) for part in message.content)
-    return bool(message.role is Role.TOOL or message.tool_calls or has_picture or message.text.strip())
+    has_attachment = any(isinstance(part, ImagePart | FilePart) for part in message.content)
+    return bool(message.role is Role.TOOL or message.tool_calls or has_attachment or message.text.strip())

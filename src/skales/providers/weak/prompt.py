@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonObject
 from skales.core.message import Message, Role, TextPart, text_message
+from skales.providers.formats.turns import spell_files
 from skales.providers.weak.choice import REPLY
 
 # Bytes of UTF-8 per token: more tokens than English needs, about right for code and Chinese.
@@ -84,7 +85,7 @@ def build_choice(
 
 def count_tokens(messages: Sequence[Message]) -> int:
     """A careful estimate; the endpoint's tokeniser may need fewer."""
-    return sum(_text_tokens(message.text) + _MESSAGE_TOKENS for message in messages)
+    return sum(_text_tokens(message.text) + _MESSAGE_TOKENS for message in spell_files(messages))
 
 
 def _text_tokens(text: str) -> int:
@@ -123,7 +124,7 @@ def _fit(
 
 def _with_results(conversation: Conversation, budget_tokens: int) -> Message:
     """The question with the results as one thing the user said."""
-    question = conversation.question.text
+    question = spell_files([conversation.question])[0].text
     share = (budget_tokens - _text_tokens(question) - _MESSAGE_TOKENS) // len(conversation.results) - 40
     parts = [_result_words(result, max(share, _MIN_RESULT_TOKENS)) for result in conversation.results]
     failed = all(result.is_error for result in conversation.results)

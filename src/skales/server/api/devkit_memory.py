@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from skales.app.reports import report_memories
 from skales.core.json import as_list
 from skales.data.memories import memory_json
 from skales.server.access import AppDep
@@ -17,8 +18,7 @@ _DEFAULT_CATEGORY = "fact"
 @router.get("/memory")
 def list_memories(app: AppDep) -> Answer:
     """Every memory, newest first."""
-    memories = [memory_json(memory) for memory in app.memories.list()]
-    return {"memories": memories, "count": len(memories)}
+    return report_memories(app)
 
 
 @router.post("/memory")

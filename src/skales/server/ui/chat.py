@@ -4,30 +4,33 @@ from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Form, Header, Query, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from skales.app.wiring import App
-from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
+from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import SessionId
+from skales.core.message import Message, Role, TextPart
 from skales.server.access import AppDep, PageSession
 from skales.server.live import parse_place, stream_frames
-from skales.server.ui import assets, local, sessions
-from skales.server.ui.conversation import build_chat_page, build_older, build_transcript
+from skales.server.told import told
+from skales.server.ui import assets, attachments, local, picker, sending, sessions
+from skales.server.ui.bootstrap import wants_first_run
+from skales.server.ui.conversation import build_chat_page, build_newer, build_older, build_transcript
 from skales.server.ui.frame import build_error_page
+from skales.server.ui.notices import with_notices
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.push import PushResponse
 from skales.server.views import Trouble
+from skales.server.words import _
 
 router = APIRouter()
 _pages = APIRouter(dependencies=[PageSession])
 
-_GONE = Trouble("This conversation does not exist", "It may have been deleted", "/chat", "Begin a new chat")
-
 
 @_pages.get("/")
-def open_start() -> RedirectResponse:
-    """The chat is the first screen."""
-    return RedirectResponse("/chat")
+def open_start(app: AppDep) -> RedirectResponse:
+    """The chat is the first screen, once somebody has been asked how they want it."""
+    return RedirectResponse("/bootstrap" if wants_first_run(app) else "/chat")
 
 
 @_pages.get("/chat", response_class=PageResponse)
@@ -38,23 +41,28 @@ async def open_new_chat(app: AppDep, q: str = "", deleted: str = "") -> str:
 
 
 @_pages.get("/chat/{session_id}", response_class=PageResponse)
-async def open_chat(app: AppDep, session_id: SessionId, response: Response, q: str = "") -> str:
-    """One conversation with its newest messages."""
+async def open_chat(
+    app: AppDep, session_id: SessionId, response: Response, q: str = "", at: Annotated[int | None, Query(ge=0)] = None
+) -> str:
+    """One conversation with its newest messages, or with those around `at`."""
     try:
-        transcript = await build_transcript(app, session_id)
+        transcript = await build_transcript(app, session_id, at)
         page = await anyio.to_thread.run_sync(lambda: build_chat_page(app, transcript, query=q))
     except NotFoundError:
-        return await _show_trouble(app, response, "Conversation not found", _GONE)
+        gone = Trouble(
+            _("This conversation does not exist"), _("It may have been deleted"), "/chat", _("Begin a new chat")
+        )
+        return await _show_trouble(app, response, _("Conversation not found"), gone)
     except BrokenDocumentError as error:
-        trouble = Trouble(error.message, error.hint, "/settings", "See the files set aside")
-        return await _show_trouble(app, response, "This conversation cannot be read", trouble)
+        trouble = Trouble(told(error.message), told(error.hint), "/settings", _("See the files set aside"))
+        return await _show_trouble(app, response, _("This conversation cannot be read"), trouble)
     return render(page)
 
 
 @_pages.get("/ui/chat/{session_id}/transcript", response_class=PageResponse)
-async def read_transcript(app: AppDep, session_id: SessionId) -> str:
+async def read_transcript(app: AppDep, session_id: SessionId, at: Annotated[int | None, Query(ge=0)] = None) -> str:
     """The conversation as the disk has it; what a page fetches when it missed too much. Raises NotFoundError."""
-    return render(await build_transcript(app, session_id))
+    return render(await build_transcript(app, session_id, at))
 
 
 @_pages.get("/ui/chat/{session_id}/older", response_class=PageResponse)
@@ -63,13 +71,16 @@ def read_older(app: AppDep, session_id: SessionId, before: Annotated[int, Query(
     return render(build_older(app, session_id, before))
 
 
+@_pages.get("/ui/chat/{session_id}/newer", response_class=PageResponse)
+async def read_newer(app: AppDep, session_id: SessionId, start: Annotated[int, Query(ge=0)]) -> str:
+    """The messages from an index on. Raises NotFoundError."""
+    return render(await anyio.to_thread.run_sync(build_newer, app, session_id, start))
+
+
 @_pages.get("/ui/chat/{session_id}/messages/{index}")
 def read_message(app: AppDep, session_id: SessionId, index: int) -> PlainTextResponse:
     """One message's own text, for copying. Raises NotFoundError."""
-    messages = app.sessions.load(session_id).messages
-    if not 0 <= index < len(messages):
-        raise NotFoundError("This message does not exist")
-    return PlainTextResponse(messages[index].text.encode("utf-8", "replace"))
+    return PlainTextResponse(_find_message(app, session_id, index).text.encode("utf-8", "replace"))
 
 
 @_pages.get("/ui/chat/{session_id}/events")
@@ -78,30 +89,8 @@ async def watch(
 ) -> PushResponse:
     """The live stream from a place on; a browser that reconnects by itself names its last place in the header."""
     await anyio.to_thread.run_sync(app.sessions.load, session_id)
-    return PushResponse(stream_frames(app, session_id, parse_place(last_event_id or after)))
-
-
-@_pages.post("/ui/chat/send", response_model=None)
-async def send(
-    app: AppDep,
-    text: Annotated[str, Form()] = "",
-    session_id: Annotated[str, Form()] = "",
-    accept: Annotated[str, Header()] = "",
-) -> RedirectResponse | JSONResponse:
-    """Take a message, in a new conversation when none is named. Without scripts a redirect answers.
-
-    Raises InputError, NotFoundError.
-    """
-    if not text.strip():
-        raise InputError("The message is empty", code="empty_message")
-    if text.strip() == "/new":
-        return _lead_to("/chat", accept)
-    wanted = SessionId(session_id) or (await anyio.to_thread.run_sync(app.sessions.create)).id
-    ticket = await app.turns.start(wanted, text)
-    where = f"/chat/{wanted}"
-    if "application/json" not in accept:
-        return RedirectResponse(where, status_code=303)
-    return JSONResponse({"go": where, "queued": ticket.queued})
+    frames = stream_frames(app, session_id, parse_place(last_event_id or after))
+    return PushResponse(with_notices(app, session_id, frames))
 
 
 @_pages.post("/ui/chat/{session_id}/stop")
@@ -117,8 +106,85 @@ async def resume(app: AppDep, session_id: SessionId) -> dict[str, bool]:
     return {"queued": ticket.queued}
 
 
-def _lead_to(where: str, accept: str) -> RedirectResponse | JSONResponse:
-    return JSONResponse({"go": where}) if "application/json" in accept else RedirectResponse(where, status_code=303)
+@_pages.post("/ui/chat/{session_id}/messages/{index}/edit")
+async def edit_message(
+    app: AppDep, session_id: SessionId, index: int, text: Annotated[str, Form()] = ""
+) -> dict[str, bool]:
+    """Say it differently and go on from there; what came of it before stays as a version. Attachments stay with it.
+
+    Raises InputError, NotFoundError, ConflictError while a turn runs.
+    """
+    said = await anyio.to_thread.run_sync(_find_message, app, session_id, index)
+    if said.role is not Role.USER:
+        raise InputError("Only what you said can be edited", hint="Ask for another answer instead")
+    attached = tuple(part for part in said.content if not isinstance(part, TextPart))
+    if not text.strip() and not attached:
+        raise InputError("The message is empty", code="empty_message")
+    ticket = await app.turns.rewind(session_id, index, text, attached)
+    return {"queued": ticket.queued}
+
+
+@_pages.post("/ui/chat/{session_id}/messages/{index}/again")
+async def answer_again(app: AppDep, session_id: SessionId, index: int) -> dict[str, bool]:
+    """Answer anew from a message on; the answer so far stays as a version.
+
+    Raises NotFoundError, ConflictError while a turn runs.
+    """
+    ticket = await app.turns.rewind(session_id, index)
+    return {"queued": ticket.queued}
+
+
+@_pages.post("/ui/chat/{session_id}/messages/{at}/version")
+async def show_version(app: AppDep, session_id: SessionId, at: int, number: Annotated[int, Form()]) -> Response:
+    """Show another version from a message on. Raises NotFoundError, ConflictError while a turn runs."""
+    await app.turns.switch_version(session_id, at, number)
+    return Response(status_code=204)
+
+
+@_pages.post("/ui/chat/{session_id}/compaction/undo")
+async def undo_compaction(app: AppDep, session_id: SessionId, up_to: Annotated[int, Form()]) -> Response:
+    """Let the model see the messages again that a summary stands for.
+
+    Raises NotFoundError, ConflictError while a turn runs.
+    """
+    await app.turns.undo_compaction(session_id, up_to)
+    return Response(status_code=204)
+
+
+@_pages.post("/ui/chat/{session_id}/messages/{index}/branch")
+async def branch(app: AppDep, session_id: SessionId, index: int) -> dict[str, str]:
+    """A new conversation that shares everything up to a message. Raises NotFoundError, ConflictError."""
+    if app.turns.running(session_id):
+        raise ConflictError("A turn runs in this conversation", hint="Stop it or wait for its end", code="turn_running")
+    made = await anyio.to_thread.run_sync(app.sessions.branch, session_id, index)
+    return {"go": f"/chat/{made.id}"}
+
+
+@_pages.post("/ui/chat/{session_id}/queue/{number}/edit")
+async def edit_waiting(
+    app: AppDep, session_id: SessionId, number: int, text: Annotated[str, Form()], before: Annotated[str, Form()] = ""
+) -> Response:
+    """Change a message that waits. Raises InputError, ConflictError when it waits no longer."""
+    if not text.strip():
+        raise InputError("The message is empty", hint="Remove it instead", code="empty_message")
+    await app.turns.change_queue(session_id, number, before, text)
+    return Response(status_code=204)
+
+
+@_pages.post("/ui/chat/{session_id}/queue/{number}/remove")
+async def remove_waiting(
+    app: AppDep, session_id: SessionId, number: int, before: Annotated[str, Form()] = ""
+) -> Response:
+    """Take a message away that waits. Raises ConflictError when it waits no longer."""
+    await app.turns.change_queue(session_id, number, before, "")
+    return Response(status_code=204)
+
+
+def _find_message(app: App, session_id: SessionId, index: int) -> Message:
+    messages = app.sessions.load(session_id).messages
+    if not 0 <= index < len(messages):
+        raise NotFoundError("This message does not exist")
+    return messages[index]
 
 
 async def _show_trouble(app: App, response: Response, heading: str, trouble: Trouble) -> str:
@@ -126,5 +192,5 @@ async def _show_trouble(app: App, response: Response, heading: str, trouble: Tro
     return render(await anyio.to_thread.run_sync(build_error_page, app, heading, trouble))
 
 
-for part in (_pages, assets.router, sessions.router, local.router):
+for part in (sending.router, _pages, attachments.router, picker.router, assets.router, sessions.router, local.router):
     router.include_router(part)

@@ -10,6 +10,7 @@ from skales.core.errors import SkalesError
 from skales.core.events import Progress
 from skales.server.access import AppDep, PageSession
 from skales.server.live import Frame, describe_progress
+from skales.server.told import told
 from skales.server.ui.push import PushResponse
 
 router = APIRouter(prefix="/ui/local", dependencies=[PageSession])
@@ -32,7 +33,7 @@ async def _fetch(app: App) -> AsyncGenerator[Frame, None]:
             try:
                 await app.local.fetch(report)
             except SkalesError as error:
-                await send.send(Frame("failed", {"text": str(error)}))
+                await send.send(Frame("failed", {"text": told(str(error))}))
             else:
                 await send.send(Frame("done", {}))
 

@@ -1,27 +1,114 @@
-"""Addresses that do not exist: a page for a person who followed a link, the usual JSON for a program."""
+"""What cannot be shown, as a page for a person who followed a link; programs get the usual JSON."""
 
 import anyio.to_thread
 from fastapi import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from skales.server.access import running_app
-from skales.server.errors import answer_framework_error
-from skales.server.ui.frame import build_error_page
+from skales.app.wiring import App
+from skales.core.errors import SkalesError
+from skales.server.access import introduce, running_app
+from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of
+from skales.server.told import told
+from skales.server.ui.frame import build_error_page, build_plain_shell
 from skales.server.ui.pages import PageResponse, render
-from skales.server.views import Trouble
+from skales.server.views import ErrorPage, Trouble
 from skales.server.words import _, pick_language, use_language
 
 
 async def answer_missing(request: Request, error: Exception) -> Response:
     """The framework's own refusals, among them 404."""
     assert isinstance(error, HTTPException)
-    if error.status_code != 404 or "text/html" not in request.headers.get("accept", ""):
+    if error.status_code != 404 or not _wants_page(request):
         return await answer_framework_error(request, error)
-    app = running_app(request)
-    use_language(pick_language(app.settings.load().locale, request.headers.get("accept-language", "")))
+    await _speak(request)
     trouble = Trouble(
-        _("There is nothing at this address"), _("It may have been mistyped"), "/chat", _("Go to the chat")
+        _("There is nothing at this address"),
+        _("It may have been mistyped, or what was here is switched off"),
+        "/chat",
+        _("Go to the chat"),
     )
-    page = await anyio.to_thread.run_sync(build_error_page, app, _("Page not found"), trouble)
-    return PageResponse(render(page), status_code=404)
+    return await _show(request, 404, trouble)
+
+
+async def answer_failed(request: Request, error: Exception) -> Response:
+    """An error that a room raised while a page was made."""
+    assert isinstance(error, SkalesError)
+    if not _wants_page(request):
+        return await answer_skales_error(request, error)
+    await _speak(request)
+    trouble = Trouble(told(error.message), told(error.hint), request.url.path, _("Try again"))
+    return await _show(request, status_of(error), trouble)
+
+
+async def answer_broken(request: Request, error: Exception) -> Response:
+    """A fault of ours. It is in the log, and the page says so."""
+    answer = await answer_fault(request, error)
+    if not _wants_page(request):
+        return answer
+    await _speak(request)
+    trouble = Trouble(
+        _("Skales made a mistake while it prepared this page"),
+        _("Your data is untouched. The log says what happened"),
+        request.url.path,
+        _("Try again"),
+    )
+    # What broke may be the frame itself.
+    return _page(running_app(request), 500, _build_plain(500, trouble))
+
+
+def _wants_page(request: Request) -> bool:
+    """Only a browser that opens an address; its scripts and htmx want the words alone."""
+    headers = request.headers
+    return (
+        request.method == "GET"
+        and "text/html" in headers.get("accept", "")
+        and "hx-request" not in headers
+        and not request.url.path.startswith(("/ui/", "/api/"))
+    )
+
+
+async def _speak(request: Request) -> None:
+    """Use the person's language, or the browser's when the settings cannot be read."""
+    app = running_app(request)
+    try:
+        chosen = (await anyio.to_thread.run_sync(app.settings.load)).locale
+    except (SkalesError, OSError):
+        chosen = ""
+    use_language(pick_language(chosen, request.headers.get("accept-language", "")))
+
+
+async def _show(request: Request, status: int, trouble: Trouble) -> Response:
+    app = running_app(request)
+    page = await anyio.to_thread.run_sync(_build, app, status, trouble)
+    return _page(app, status, page)
+
+
+def _page(app: App, status: int, html: str) -> Response:
+    """A page like any other: what it asks for next needs the cookie."""
+    response = PageResponse(html, status_code=status)
+    introduce(response, app)
+    return response
+
+
+def _build(app: App, status: int, trouble: Trouble) -> str:
+    """With the whole frame, or without what must be read when reading is what fails."""
+    try:
+        return render(build_error_page(app, _heading(status), trouble, code=str(status)))
+    except (SkalesError, OSError):
+        return _build_plain(status, trouble)
+
+
+def _build_plain(status: int, trouble: Trouble) -> str:
+    heading = _heading(status)
+    return render(ErrorPage(build_plain_shell(heading), heading, trouble, str(status)))
+
+
+def _heading(status: int) -> str:
+    match status:
+        case 404:
+            return _("Page not found")
+        case 500:
+            return _("Something broke")
+        case _:
+            return _("This page cannot be shown")

@@ -4,8 +4,10 @@ from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
 from skales.core.errors import NotFoundError, ProviderError
 from skales.providers.catalog import find_entry
+from skales.server.told import told
 from skales.server.ui.phrases import show_size
 from skales.server.views import ModelFacts, StarterFacts, Trouble
+from skales.server.words import _
 
 _SETTINGS = "/settings#providers"
 
@@ -20,7 +22,7 @@ def describe_model(app: App, provider_id: str = "", model: str = "") -> ModelFac
         chosen_id, model = chosen.provider_id, chosen.model
     except ProviderError as error:
         # The hint speaks of the terminal; here the way out is the settings page.
-        trouble = Trouble(error.message, "", _SETTINGS, "Set it up")
+        trouble = Trouble(told(error.message), "", _SETTINGS, _("Set it up"))
         model = model or active.model
     return ModelFacts(
         provider=label_of(chosen_id),

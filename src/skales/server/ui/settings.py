@@ -1,213 +1,133 @@
-"""The settings page: who answers, what runs unasked, the look, where the data lies. Each change is saved at once."""
+"""The settings page: rows that save at once and can be put back, a search over all of them, and parts that are no rows.
 
+A row's form carries back what it showed; see `setting_values`. Answers are the row as it stands now.
+"""
+
+from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlencode
 
 import anyio.to_thread
-from fastapi import APIRouter, Form
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
 
-from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
-from skales.core.errors import InputError, ProviderError, SkalesError
-from skales.core.tool import SafetyMode
-from skales.data.endpoints import mask_key
-from skales.data.quarantine import BrokenFile
-from skales.data.settings import Settings
-from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry, load_catalog
+from skales.core.errors import NotFoundError
 from skales.server.access import AppDep, PageSession
-from skales.server.ui.frame import build_shell
-from skales.server.ui.models import describe_starter, label_of
+from skales.server.ui import providers, setting_data, setting_devkit
 from skales.server.ui.pages import PageResponse, render
-from skales.server.ui.phrases import show_moment
-from skales.server.ui.setting_views import (
-    BrokenFileLine,
-    Choice,
-    ConnectionReport,
-    KeyField,
-    ProviderCard,
-    ProviderList,
-    Saved,
-    SettingsPage,
-)
-from skales.server.views import Screen, Trouble
+from skales.server.ui.provider_answers import show_change
+from skales.server.ui.provider_rows import ACTIVE
+from skales.server.ui.setting_controls import Outcome, build_control
+from skales.server.ui.setting_page import build_page
+from skales.server.ui.setting_rows import find_setting
+from skales.server.ui.setting_saving import Posted, save_setting, undo_setting
+from skales.server.ui.setting_search import search_settings
+from skales.server.ui.setting_table import Setting
+from skales.server.words import _
 
 router = APIRouter(dependencies=[PageSession])
+router.include_router(setting_data.router)
+router.include_router(setting_devkit.router)
+router.include_router(providers.router)
 
-_BADGES = {Badge.LOCAL: "on this computer or network", Badge.VOICE: "voice", Badge.MEDIA: "pictures and media"}
-_SAFETY = (
-    (SafetyMode.SAFE, "Ask me first", "Reading runs by itself. Writing, deleting and commands wait for your yes."),
-    (SafetyMode.ADVANCED, "Do not ask", "Everything runs by itself, except commands that could wreck the computer."),
-    (SafetyMode.UNRESTRICTED, "No brakes", "Even those commands run, with a warning. For throw-away machines."),
-)
-_THEMES = (("system", "System"), ("light", "Light"), ("dark", "Dark"))
-Text = Annotated[str, Form()]
+LANGUAGE = "locale"
 
 
-class ProviderForm(BaseModel):
-    """A provider's form. An empty key field leaves the stored key alone; forgetting it is a wish of its own."""
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """A request to change a row."""
 
-    base_url: str = ""
-    model: str = ""
-    api_key: str = ""
-    forget_key: bool = False
+    app: App
+    request: Request
+    setting: Setting
+
+
+async def _find(request: Request, app: AppDep, name: str) -> _Put:
+    setting = await anyio.to_thread.run_sync(find_setting, app, name)
+    if setting is None:
+        raise NotFoundError(_("There is no such setting"))
+    return _Put(app, request, setting)
+
+
+async def _read_form(request: Request) -> Posted:
+    form = await request.form()
+    values = tuple(value for value in form.getlist("value") if isinstance(value, str))
+    was, confirmed, remove = (form.get(name) for name in ("was", "confirmed", "remove"))
+    return Posted(
+        values,
+        was if isinstance(was, str) else None,
+        confirmed if isinstance(confirmed, str) else "",
+        int(remove)
+        if isinstance(remove, str) and remove.isascii() and remove.isdecimal() and len(remove) < 6
+        else None,
+    )
+
+
+PutDep = Annotated[_Put, Depends(_find)]
+PostedForm = Annotated[Posted, Depends(_read_form)]
 
 
 @router.get("/settings", response_class=PageResponse)
-def open_settings(app: AppDep) -> str:
-    """Everything there is to choose."""
-    settings = app.settings.load()
-    page = SettingsPage(
-        shell=build_shell(app, "Settings", Screen.SETTINGS),
-        providers=_build_providers(app, settings),
-        safety=tuple(Choice(mode, label, words, mode is settings.safety_mode) for mode, label, words in _SAFETY),
-        themes=tuple(Choice(value, label, "", value == _theme_of(settings)) for value, label in _THEMES),
-        data_folder=str(app.directory.root),
-        broken_files=tuple(_show_broken(app, broken) for broken in app.quarantine.notices()),
+def open_settings(app: AppDep, request: Request, q: str = "", view: str = "", former: str | None = None) -> str:
+    """Everything there is to choose. `former` is there when the page was opened anew after a change of language."""
+    came = {} if former is None else {LANGUAGE: Outcome(saved=_("Saved"), former=former)}
+    return render(build_page(app, str(request.base_url), query=q, mode=view, came=came))
+
+
+@router.get("/ui/settings/search", response_class=PageResponse)
+def search(app: AppDep, q: str = "") -> str:
+    """The places that fit."""
+    return render(search_settings(app, q))
+
+
+@router.get("/ui/settings/values/{name}", response_class=PageResponse)
+def show_value(put: PutDep) -> str:
+    """The row as it stands now."""
+    return _show(put, None)
+
+
+@router.post("/ui/settings/values/{name}", response_class=PageResponse)
+def save_value(put: PutDep, posted: PostedForm) -> Response:
+    """Keep a value."""
+    outcome = save_setting(put.app.settings, put.setting, posted)
+    if "hx-request" not in put.request.headers:
+        return _answer_without_scripts(put, outcome)
+    if outcome is None:
+        return Response(status_code=204)
+    return _answer(put, outcome)
+
+
+@router.post("/ui/settings/undo/{name}", response_class=PageResponse)
+def undo_value(put: PutDep, former: Annotated[str, Form()] = "", saved: Annotated[str, Form()] = "") -> Response:
+    """Put back what was there before."""
+    return _answer(put, undo_setting(put.app.settings, put.setting, former, saved))
+
+
+def _answer(put: _Put, outcome: Outcome) -> Response:
+    """The row; where more than the row changes, all that does."""
+    if put.setting.name == LANGUAGE and outcome.saved:
+        kept = {} if outcome.former is None else {"former": outcome.former}
+        query = f"?{urlencode(kept)}" if kept else "?"
+        return Response(headers={"hx-redirect": f"/settings{query}#{put.setting.anchor}"})
+    if put.setting.name == ACTIVE and outcome.saved:
+        page = providers.show_board(put.app, came=outcome)
+        return PageResponse(page, headers={"hx-retarget": "#provider-board", "hx-reswap": "innerHTML"})
+    return PageResponse(_show(put, outcome))
+
+
+def _show(put: _Put, outcome: Outcome | None) -> str:
+    settings, faults = put.app.settings.load(), put.app.settings.faults()
+    beside = show_change(settings, put.setting) if outcome and outcome.saved else ()
+    return render(build_control(settings, faults, put.setting, outcome, beside))
+
+
+def _answer_without_scripts(put: _Put, outcome: Outcome | None) -> Response:
+    """A whole page: the row's place on it, or the row with what has to be said."""
+    if put.setting.name.startswith("providers.") or put.setting.name == ACTIVE:
+        return RedirectResponse("/settings/providers", status_code=303)
+    if outcome is None or outcome.saved:
+        return RedirectResponse(f"/settings?view=advanced#{put.setting.anchor}", status_code=303)
+    return PageResponse(
+        render(build_page(put.app, str(put.request.base_url), mode="advanced", came={put.setting.name: outcome}))
     )
-    return render(page)
-
-
-@router.post("/ui/settings/safety", response_class=PageResponse)
-def save_safety(app: AppDep, safety_mode: Text) -> str:
-    """How much runs unasked."""
-    return _save(app, "safetyMode", safety_mode)
-
-
-@router.post("/ui/settings/theme", response_class=PageResponse)
-def save_theme(app: AppDep, theme: Text) -> str:
-    """Light, dark, or as the system has it."""
-    if theme not in dict(_THEMES):
-        return render(Saved(trouble=Trouble(f"{theme!r} is no theme", "Choose system, light or dark")))
-    return _save(app, "theme", theme)
-
-
-@router.post("/ui/settings/providers/{provider_id}", response_class=PageResponse)
-def save_provider(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
-    """Keep what the form says."""
-    try:
-        if filled.forget_key:
-            app.settings.set_provider(provider_id, api_key="")
-        else:
-            _keep(app, provider_id, filled)
-    except SkalesError as error:
-        return render(Saved(trouble=Trouble(error.message, error.hint)))
-    key_changed = filled.forget_key or bool(filled.api_key)
-    return render(Saved(key=_key_field(app.settings.load(), provider_id, is_update=True) if key_changed else None))
-
-
-@router.post("/ui/settings/providers/{provider_id}/activate", response_class=PageResponse)
-def activate(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
-    """Let this one answer, and keep what its form says. Raises InputError, NotFoundError."""
-    find_entry(provider_id)
-    _keep(app, provider_id, filled, activate=True)
-    return render(_build_providers(app, app.settings.load(), opened=provider_id))
-
-
-@router.post("/ui/settings/providers/{provider_id}/test", response_class=PageResponse)
-async def try_connection(app: AppDep, provider_id: str, filled: Annotated[ProviderForm, Form()]) -> str:
-    """Keep what the form says, then ask the endpoint which models it has."""
-    try:
-        await anyio.to_thread.run_sync(_keep, app, provider_id, filled)
-        models = tuple(await app.models.test(provider_id))
-    except (ProviderError, InputError) as error:
-        return render(ConnectionReport(provider_id, "", (), Trouble(error.message, error.hint)))
-    return render(ConnectionReport(provider_id, _count(models), models))
-
-
-def _keep(app: App, provider_id: str, filled: ProviderForm, *, activate: bool = False) -> None:
-    app.settings.set_provider(
-        provider_id,
-        base_url=filled.base_url,
-        model=filled.model,
-        api_key=filled.api_key or None,
-        activate=activate,
-    )
-
-
-def _save(app: App, name: str, value: str) -> str:
-    try:
-        app.settings.set_value(name, value)
-    except SkalesError as error:
-        return render(Saved(trouble=Trouble(error.message, error.hint)))
-    return render(Saved())
-
-
-def _build_providers(app: App, settings: Settings, opened: str = "") -> ProviderList:
-    """Those in use first, then what runs on this computer, then the catalogue's order."""
-    catalog = load_catalog()
-    custom = [name for name in settings.providers if name.startswith("custom_")]
-    local_first = sorted(catalog, key=lambda name: Badge.LOCAL not in catalog[name].badges)
-    names = dict.fromkeys([settings.active_provider, LOCAL_PROVIDER, *custom, *local_first])
-    cards = {
-        name: _build_card(app, settings, name, is_open=name == opened)
-        for name in names
-        if name in catalog or name in custom
-    }
-    chosen = [name for name in cards if name == settings.active_provider or _is_set_up(settings, name)]
-    return ProviderList(
-        tuple(cards[name] for name in chosen), tuple(card for name, card in cards.items() if name not in chosen)
-    )
-
-
-def _build_card(app: App, settings: Settings, provider_id: str, *, is_open: bool) -> ProviderCard:
-    own = settings.provider(provider_id)
-    entry = find_entry(provider_id)
-    is_starter = provider_id == LOCAL_PROVIDER
-    return ProviderCard(
-        id=provider_id,
-        label=label_of(provider_id),
-        badges=tuple(_BADGES[badge] for badge in Badge if badge in entry.badges),
-        is_active=provider_id == settings.active_provider,
-        state=_describe_state(settings, provider_id, entry),
-        base_url=own.base_url,
-        default_url=entry.base_url,
-        model=own.model,
-        default_model=entry.models[0] if entry.models else "",
-        models=entry.models,
-        key=_key_field(settings, provider_id),
-        starter=describe_starter(app) if is_starter else None,
-        is_open=is_open,
-    )
-
-
-def _key_field(settings: Settings, provider_id: str, *, is_update: bool = False) -> KeyField | None:
-    need = find_entry(provider_id).key
-    if need is KeyNeed.NONE:
-        return None
-    mask = mask_key(settings.provider(provider_id).api_key)
-    return KeyField(provider_id, mask, needed=need is KeyNeed.REQUIRED, is_update=is_update)
-
-
-def _is_set_up(settings: Settings, provider_id: str) -> bool:
-    own = settings.provider(provider_id)
-    return provider_id == LOCAL_PROVIDER or bool(own.api_key or own.base_url or own.model)
-
-
-def _describe_state(settings: Settings, provider_id: str, entry: ProviderEntry) -> str:
-    own = settings.provider(provider_id)
-    if provider_id == LOCAL_PROVIDER:
-        return "comes with Skales"
-    if not _is_set_up(settings, provider_id):
-        return ""
-    if entry.key is KeyNeed.REQUIRED and not own.api_key and not own.base_url:
-        return "key missing"
-    return own.model or "set up"
-
-
-def _theme_of(settings: Settings) -> str:
-    return settings.theme if settings.theme in dict(_THEMES) else "system"
-
-
-def _show_broken(app: App, broken: BrokenFile) -> BrokenFileLine:
-    when = show_moment(broken.when_ms, app.clock.now_ms())
-    return BrokenFileLine(str(broken.path), str(broken.kept_at), broken.reason, when)
-
-
-def _count(models: tuple[str, ...]) -> str:
-    match len(models):
-        case 0:
-            return "It names no models; write the model's id yourself."
-        case 1:
-            return "It offers one model:"
-        case number:
-            return f"It offers {number} models:"

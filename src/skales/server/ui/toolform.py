@@ -7,6 +7,7 @@ from dataclasses import replace
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.core.tool import ToolSpec
+from skales.server.told import told
 from skales.server.ui.tool_views import Control, ToolField
 from skales.server.words import N_, _
 
@@ -63,7 +64,7 @@ def _build_field(name: str, schema: JsonObject, *, required: bool) -> ToolField:
     kind = as_text(schema.get("format"))
     control = _choose_control(name, schema, has_choices=bool(choices))
     default = schema.get("default")
-    help_text = as_text(schema.get("description")).strip()
+    help_text = told(as_text(schema.get("description")).strip())
     if control is Control.LIST:
         kind = as_text(as_object(schema.get("items")).get("format"))
         help_text = f"{help_text} {_('One per line.')}".strip()

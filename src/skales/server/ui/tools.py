@@ -13,6 +13,7 @@ from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
 from skales.server.access import AppDep, PageSession
+from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_duration
@@ -105,7 +106,7 @@ def list_tools(app: AppDep, q: str = "", current: str = "") -> str:
 def list_names(app: AppDep) -> list[ToolName]:
     """Enabled tools, for completing `/tool` in the message field."""
     return [
-        ToolName(spec.name, _first_sentence(spec.description), required_names(spec), write_command(spec))
+        ToolName(spec.name, _first_sentence(told(spec.description)), required_names(spec), write_command(spec))
         for spec in app.toolbox.specs()
         if app.toolbox.is_enabled(spec.name)
     ]
@@ -123,7 +124,7 @@ async def _run(app: App, spec: ToolSpec, filled: Filled) -> ToolResultView:
         arguments = app.toolbox.check_arguments(spec, read_arguments(spec, filled))
         result = await app.run_tool(spec.name, arguments)
     except SkalesError as error:
-        return ToolResultView(ok=False, text="", duration="", trouble=Trouble(error.message, error.hint))
+        return ToolResultView(ok=False, text="", duration="", trouble=Trouble(told(error.message), told(error.hint)))
     return _show_result(result, int((app.clock.monotonic_s() - started_s) * 1000))
 
 
@@ -140,7 +141,7 @@ def _show_result(result: ToolResult, duration_ms: int) -> ToolResultView:
 def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, result: ToolResultView | None) -> str:
     detail = ToolDetail(
         name=spec.name,
-        description=spec.description,
+        description=told(spec.description),
         category=_label(spec.category),
         safety=_(_SAFETY[spec.safety]),
         effects=tuple(_(_EFFECTS[effect]) for effect in Effect if effect in spec.effects),
@@ -157,7 +158,7 @@ def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, resu
 def _build_list(app: App, query: str, current: str) -> ToolList:
     specs = app.toolbox.specs()
     words = query.lower().split()
-    fitting = [spec for spec in specs if all(word in f"{spec.name} {spec.description}".lower() for word in words)]
+    fitting = [spec for spec in specs if all(word in f"{spec.name} {told(spec.description)}".lower() for word in words)]
     groups = groupby(sorted(fitting, key=lambda spec: spec.category), key=lambda spec: spec.category)
     return ToolList(
         tuple(ToolGroup(_label(name), tuple(_row(app, spec, current) for spec in members)) for name, members in groups),
@@ -168,7 +169,7 @@ def _build_list(app: App, query: str, current: str) -> ToolList:
 
 def _row(app: App, spec: ToolSpec, current: str) -> ToolRow:
     return ToolRow(
-        spec.name, _first_sentence(spec.description), app.toolbox.is_enabled(spec.name), spec.name == current
+        spec.name, _first_sentence(told(spec.description)), app.toolbox.is_enabled(spec.name), spec.name == current
     )
 
 

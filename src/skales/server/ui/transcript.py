@@ -1,80 +1,88 @@
 """A conversation's messages as entries of the page: what was said, what was done, what still waits."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from types import MappingProxyType
 
 from markupsafe import Markup
 
-from skales.core.approval import Approval, AskKind
-from skales.core.json import JsonValue
+from skales.app.costs import FactsOf
 from skales.core.message import ImagePart, Message, Role
 from skales.core.tool import ToolCall, ToolResult
+from skales.data.sessions import Session
 from skales.server.markdown import render_markdown
-from skales.server.ui.phrases import show_duration, show_moment, show_usage
+from skales.server.ui.phrases import show_moment, show_number
+from skales.server.ui.receipts import Chosen, Effort, build_receipt, name_swap, show_facts, sum_effort
+from skales.server.ui.sent import list_files, name_attached
+from skales.server.ui.steps import build_finished_step, build_step, group_steps
 from skales.server.views import (
     AnswerEntry,
-    ApprovalCard,
-    Argument,
     Entry,
     Moment,
     Picture,
+    Queue,
     StepEntry,
     StepState,
+    SummaryMark,
     TurnOutcome,
     UserEntry,
+    Versions,
 )
+from skales.server.words import N_, _, ngettext
 
 Indexed = tuple[int, Message]
 # What a call would do, in plain words.
 Describe = Callable[[ToolCall], str]
 
-_SHORT_VALUE = 120
 _SHOWN_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _INCOMPLETE = {
-    "stopped": "Stopped before the end",
-    "cut": "The connection broke off; the text so far was kept",
-    "length": "The model's limit for one answer was reached",
-    "failed": "An error ended this answer",
-}
-_STATE_WORDS = {
-    StepState.RUNNING: "Running",
-    StepState.DONE: "Done",
-    StepState.FAILED: "Not done",
-    StepState.OPEN: "Waiting",
+    "stopped": N_("Stopped before the end"),
+    "cut": N_("The connection broke off; the text so far was kept"),
+    "length": N_("The model's limit for one answer was reached"),
+    "failed": N_("An error ended this answer"),
 }
 _COMMAND = "/tool"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What entries are built with. `is_running` decides how a call without a result looks."""
+    """What entries are built with. `is_running` decides how a call without a result looks.
+
+    `chosen` is who should answer this conversation, `marks` the places with other tails, `summaries` those before which
+    a summary ends. `turn_start` is where the turn began that the first of the messages belongs to. `facts_of` knows the
+    prices for the receipts.
+    """
 
     describe: Describe
     now_ms: int
     is_running: bool = False
+    chosen: Chosen = ("", "")
+    marks: Mapping[int, Versions] = field(default_factory=lambda: MappingProxyType({}))
+    turn_start: int = 0
+    summaries: Mapping[int, SummaryMark] = field(default_factory=lambda: MappingProxyType({}))
+    facts_of: FactsOf | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an answer stands: from which message on its turn goes, what the turn took, whether nothing follows."""
+
+    turn_start: int = 0
+    effort: Effort = field(default_factory=Effort)
+    is_last: bool = False
 
 
 def build_entries(messages: Sequence[Indexed], setting: Setting, *, is_end: bool = True) -> tuple[Entry, ...]:
     """Entries of consecutive messages; results join the calls they answer. `is_end` when no message follows."""
+    turns = _split_turns(messages)
     entries: list[Entry] = []
-    for place, (index, message) in enumerate(messages):
-        match message.role:
-            case Role.USER:
-                entries.append(build_user(index, message, setting.now_ms))
-            case Role.ASSISTANT:
-                last = is_end and place == len(messages) - 1 and not setting.is_running
-                if message.text or message.reasoning:
-                    entries.append(build_answer(index, message, setting.now_ms, is_last=last))
-                entries.extend(_build_steps(message, _results_after(messages, place), setting))
-            case Role.SYSTEM | Role.TOOL:
-                pass
+    for number, turn in enumerate(turns):
+        entries.extend(_build_turn(turn, setting, is_end=is_end and number == len(turns) - 1))
     return tuple(entries)
 
 
-def build_user(index: int, message: Message, now_ms: int) -> UserEntry:
+def build_user(index: int, message: Message, setting: Setting) -> UserEntry:
     """What the person said."""
     pictures = tuple(
         Picture(f"data:{part.media_type};base64,{part.data_base64}", part.name)
@@ -82,46 +90,80 @@ def build_user(index: int, message: Message, now_ms: int) -> UserEntry:
         if isinstance(part, ImagePart) and part.media_type in _SHOWN_PICTURES
     )
     return UserEntry(
-        entry_id(index), message.text, _when(message, now_ms), pictures, message.text.startswith(f"{_COMMAND} ")
+        entry_id(index),
+        message.text,
+        _when(message, setting.now_ms),
+        pictures,
+        message.text.startswith(f"{_COMMAND} "),
+        setting.marks.get(index),
+        list_files(message.content),
     )
 
 
-def build_answer(index: int, message: Message, now_ms: int, *, is_last: bool) -> AnswerEntry:
+def build_answer(index: int, message: Message, setting: Setting, spot: Spot) -> AnswerEntry:
     """What the model said, rendered."""
-    facts = (message.model, show_usage(message.usage), show_duration(message.duration_ms))
+    when = _when(message, setting.now_ms)
+    has_footer = bool(message.text) and not message.tool_calls
     return AnswerEntry(
         id=entry_id(index),
         html=Markup(render_markdown(message.text)),  # noqa: S704 - the renderer's promise
-        has_footer=bool(message.text) and not message.tool_calls,
+        has_footer=has_footer,
         reasoning=message.reasoning.strip(),
-        when=_when(message, now_ms),
-        facts=tuple(fact for fact in facts if fact),
-        incomplete=_INCOMPLETE.get(message.incomplete, "Not complete") if message.incomplete else "",
-        can_continue=is_last and bool(message.incomplete),
+        when=when,
+        facts=show_facts(message),
+        incomplete=_(_INCOMPLETE.get(message.incomplete, N_("Not complete"))) if message.incomplete else "",
+        can_continue=spot.is_last and bool(message.incomplete),
+        receipt=build_receipt(message, when, spot.effort, setting.facts_of) if has_footer else (),
+        remark=name_swap(message, setting.chosen) if spot.is_last and has_footer else "",
+        versions=setting.marks.get(spot.turn_start) if has_footer else None,
+        turn_start=spot.turn_start,
     )
 
 
-def build_step(call: ToolCall, action: str, state: StepState, words: str = "") -> StepEntry:
-    """A call that has no result."""
-    return StepEntry(
-        key=call_key(call.id),
-        tool=call.name,
-        action=action or call.name,
-        state=state,
-        state_words=words or _STATE_WORDS[state],
-        arguments=_arguments(call),
+def read_marks(session: Session) -> Mapping[int, Versions]:
+    """The places of a conversation that have other tails."""
+    messages = session.messages
+    return {
+        mark.at: Versions(
+            mark.at,
+            mark.current,
+            mark.count,
+            is_answer=mark.at >= len(messages) or messages[mark.at].role is not Role.USER,
+        )
+        for mark in session.versions
+    }
+
+
+def build_summaries(session: Session) -> Mapping[int, SummaryMark]:
+    """The summaries that stand for what is above a message."""
+    present = session.compaction
+    return {
+        mark.up_to: SummaryMark(
+            session_id=session.id,
+            up_to=mark.up_to,
+            words=ngettext("Summarised %(num)d earlier message", "Summarised %(num)d earlier messages", mark.up_to),
+            facts=" · ".join(filter(None, (mark.model, _("about %(tokens)s tokens", tokens=show_number(mark.tokens))))),
+            html=Markup(render_markdown(mark.summary)),  # noqa: S704 - the renderer's promise
+            can_undo=mark == present,
+        )
+        for mark in session.compactions
+        if not mark.undone and mark.up_to <= len(session.messages)
+    }
+
+
+def build_queue(session: Session) -> Queue:
+    """What waits for the running turn to end."""
+    return Queue(
+        tuple(waiting.text for waiting in session.queued),
+        tuple(name_attached(waiting.attachments) for waiting in session.queued),
     )
 
 
-def build_finished_step(call: ToolCall, action: str, result: ToolResult, duration_ms: int) -> StepEntry:
-    """A call with what came of it."""
-    step = build_step(call, action, StepState.FAILED if result.is_error else StepState.DONE)
-    return replace(step, result=result.text, files=result.files, duration=show_duration(duration_ms))
-
-
-def call_key(call_id: str) -> str:
-    """A call's name in the page; ids come from models and may hold anything."""
-    return hashlib.sha256(call_id.encode(errors="backslashreplace")).hexdigest()[:12]
+def find_turn_start(messages: Sequence[Message], index: int) -> int:
+    """The message after what the person said last before an index."""
+    while index > 0 and messages[index - 1].role is not Role.USER:
+        index -= 1
+    return index
 
 
 def entry_id(index: int) -> str:
@@ -129,42 +171,64 @@ def entry_id(index: int) -> str:
     return f"m-{index}"
 
 
-def build_card(approval: Approval) -> ApprovalCard:
-    """A waiting question."""
-    return ApprovalCard(
-        id=approval.id,
-        call_key=call_key(approval.call_id),
-        tool=approval.tool,
-        action=approval.action,
-        reason=approval.reason[:1].upper() + approval.reason[1:],
-        arguments=json.dumps(approval.args, ensure_ascii=False, indent=2, default=str),
-        covers=approval.covers,
-        created_ms=approval.created_ms,
-        expires_ms=approval.expires_ms,
-        is_question=approval.kind is AskKind.QUESTION,
-        options=approval.options,
-    )
-
-
 def judge_end(messages: Sequence[Indexed], *, is_running: bool, waits: bool) -> TurnOutcome | None:
     """What to say below a conversation that stands still although somebody still waits for an answer."""
     if is_running or waits or not messages:
         return None
     last = messages[-1][1]
-    user = next((message for _, message in reversed(messages) if message.role is Role.USER), None)
+    user = next((message for _index, message in reversed(messages) if message.role is Role.USER), None)
     if user is not None and user.text.startswith(_COMMAND):
         return None
     if last.role is Role.USER:
-        return TurnOutcome("Not answered yet", is_error=False)
+        return TurnOutcome(_("Not answered yet"), is_error=False)
     if last.role is Role.TOOL or last.tool_calls:
-        return TurnOutcome("This turn was interrupted", "What was done so far stands above", is_error=False)
+        return TurnOutcome(_("This turn was interrupted"), _("What was done so far stands above"), is_error=False)
     return None
+
+
+def _split_turns(messages: Sequence[Indexed]) -> list[list[Indexed]]:
+    """Each but perhaps the first begins with what the person said."""
+    turns: list[list[Indexed]] = []
+    for indexed in messages:
+        if not turns or indexed[1].role is Role.USER:
+            turns.append([])
+        turns[-1].append(indexed)
+    return turns
+
+
+def _build_turn(turn: Sequence[Indexed], setting: Setting, *, is_end: bool) -> Sequence[Entry]:
+    head, first = turn[0]
+    entries: list[Entry] = []
+    start = setting.turn_start
+    if first.role is Role.USER:
+        if head in setting.summaries:
+            entries.append(setting.summaries[head])
+        entries.append(build_user(head, first, setting))
+        start = head + 1
+    last_said = max((place for place, (_index, message) in enumerate(turn) if _is_final(message)), default=-1)
+    for place, (index, message) in enumerate(turn):
+        if message.role is not Role.ASSISTANT:
+            continue
+        if message.text or message.reasoning:
+            is_last = is_end and place == len(turn) - 1 and not setting.is_running
+            effort = sum_effort(said for _index, said in turn[: place + 1])
+            answer = build_answer(index, message, setting, Spot(start, effort, is_last))
+            entries.append(answer if place == last_said else replace(answer, versions=None))
+        entries.extend(_build_steps(message, _results_after(turn, place), setting))
+    if is_end and setting.is_running:
+        return entries
+    mark = setting.marks.get(start)
+    return [*group_steps(entries), *([mark] if mark and last_said < 0 else ())]
+
+
+def _is_final(message: Message) -> bool:
+    return message.role is Role.ASSISTANT and bool(message.text) and not message.tool_calls
 
 
 def _results_after(messages: Sequence[Indexed], place: int) -> Mapping[str, Message]:
     """By call id, up to the next thing said: models count their calls anew each turn."""
     following = takewhile(lambda indexed: indexed[1].role is Role.TOOL, messages[place + 1 :])
-    return {message.tool_call_id: message for _, message in following}
+    return {message.tool_call_id: message for _index, message in following}
 
 
 def _build_steps(message: Message, results: Mapping[str, Message], setting: Setting) -> list[StepEntry]:
@@ -179,17 +243,6 @@ def _build_steps(message: Message, results: Mapping[str, Message], setting: Sett
             result = ToolResult(text=found.text, is_error=found.is_error)
             steps.append(build_finished_step(call, action, result, found.duration_ms))
     return steps
-
-
-def _arguments(call: ToolCall) -> tuple[Argument, ...]:
-    if call.problem:
-        return (Argument("arguments", call.raw or call.problem, is_long=True),)
-    return tuple(_argument(name, value) for name, value in call.arguments.items())
-
-
-def _argument(name: str, value: JsonValue) -> Argument:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return Argument(name, text, is_long="\n" in text or len(text) > _SHORT_VALUE)
 
 
 def _when(message: Message, now_ms: int) -> Moment:

@@ -1,6 +1,7 @@
 // The answer that streams: finished blocks as the server rendered them, behind them the raw text of the open one.
 
 import { parseHtml } from "./dom.js";
+import { _ } from "./words.js";
 
 export class StreamingAnswer {
   constructor() {
@@ -50,7 +51,7 @@ export class StreamingAnswer {
       const summary = document.createElement("summary");
       const spinner = document.createElement("span");
       spinner.className = "spinner";
-      summary.append(spinner, "Thinking");
+      summary.append(spinner, _("Thinking"));
       const place = document.createElement("div");
       place.className = "text";
       this.thoughts = document.createTextNode("");
@@ -84,6 +85,7 @@ function codeTail(language) {
   figure.className = "tail code";
   const caption = document.createElement("figcaption");
   const name = document.createElement("span");
+  name.className = "language";
   name.textContent = language || "text";
   caption.append(name);
   const pre = document.createElement("pre");

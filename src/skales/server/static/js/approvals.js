@@ -3,6 +3,7 @@
 import { isTyping } from "./dom.js";
 import { announce } from "./feedback.js";
 import { postJson } from "./http.js";
+import { _ } from "./words.js";
 
 const SOON_S = 60;
 
@@ -55,23 +56,48 @@ function buildAnswer(form, wish) {
   if (wish === "instead" || wish === "question") {
     if (!instead) {
       form.elements.instead.focus();
-      throw new Error(wish === "question" ? "Write an answer first." : "Write what to do instead.");
+      throw new Error(wish === "question" ? _("Write an answer first.") : _("Write what to do instead."));
     }
     return { decision: wish === "question" ? "approve" : "reject", instead };
   }
-  return { decision: "approve", scope: form.elements.scope?.value ?? "once", ...changedArguments(form.elements.args) };
+  return { decision: "approve", scope: form.elements.scope?.value ?? "once", ...changedArguments(form) };
 }
 
-function changedArguments(field) {
-  if (field.value === field.defaultValue) return {};
+// Nothing when the person changed nothing: what the model wrote is not respelled.
+function changedArguments(form) {
+  const whole = form.elements.args;
+  const changed = [...form.querySelectorAll("[data-argument]")].filter(isChanged);
+  if (!changed.length && whole.value === whole.defaultValue) return {};
+  let args;
   try {
-    return { args: JSON.parse(field.value) };
+    args = JSON.parse(whole.value);
   } catch {
-    field.closest("details").open = true;
-    field.focus();
-    throw new Error("The arguments are not valid JSON.");
+    whole.closest("details").open = true;
+    whole.focus();
+    throw new Error(_("The arguments are not valid JSON."));
   }
+  for (const field of changed) {
+    const read = READERS[field.dataset.kind];
+    const value = read ? read(field) : field.value;
+    if (value === null) delete args[field.dataset.argument];
+    else args[field.dataset.argument] = value;
+  }
+  return { args };
 }
+
+function isChanged(field) {
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.matches("select")) return !field.selectedOptions[0]?.defaultSelected;
+  return field.value !== field.defaultValue;
+}
+
+// What is not written as text. An empty number or choice is none; the server checks the rest.
+const READERS = {
+  switch: (field) => field.checked,
+  number: (field) => (field.value === "" ? null : field.valueAsNumber),
+  choice: (field) => field.value || null,
+  list: (field) => field.value.split("\n").map((line) => line.trim()).filter(Boolean),
+};
 
 // Puts a card below its step. The focus follows only when the person is not writing.
 export function showCard(transcript, card) {
@@ -94,6 +120,6 @@ function tick() {
   for (const place of document.querySelectorAll("[data-deadline]")) {
     const left_s = Math.max(0, Math.round((Number(place.dataset.deadline) - Date.now()) / 1000));
     place.textContent = left_s > 5940 ? "" : `${Math.floor(left_s / 60)}:${String(left_s % 60).padStart(2, "0")}`;
-    if (left_s === SOON_S) announce("One minute left to answer");
+    if (left_s === SOON_S) announce(_("One minute left to answer"));
   }
 }

@@ -19,7 +19,7 @@ export function startDrawer() {
     const wish = event.target.closest("[data-drawer]")?.dataset.drawer;
     if (!wish) return;
     set(wish === "open");
-    if (wish === "open") sidebar.querySelector(".brand").focus();
+    if (wish === "open") sidebar.querySelector(".close-drawer").focus();
     else opener.focus();
   });
   document.addEventListener("keydown", (event) => {

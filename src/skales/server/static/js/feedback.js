@@ -1,5 +1,7 @@
 // What the page says besides its content: toasts that are seen, announcements that are only heard.
 
+import { _ } from "./words.js";
+
 const TOAST_MS = 8000;
 
 export function announce(text) {
@@ -55,7 +57,7 @@ export function startFeedback() {
     else toast(wordsOf(detail.ctx.text));
   });
   document.addEventListener("htmx:error", ({ detail }) => {
-    if (detail.ctx) toast("Skales does not answer. Check that it is running, then try again.");
+    if (detail.ctx) toast(_("Skales does not answer. Check that it is running, then try again."));
   });
 }
 
@@ -64,7 +66,7 @@ function wordsOf(text) {
     const { error, hint } = JSON.parse(text);
     return hint ? `${error}. ${hint}.` : `${error}.`;
   } catch {
-    return "That did not work. The log says why.";
+    return _("That did not work. The log says why.");
   }
 }
 

@@ -1,5 +1,7 @@
 // Requests to our own server. Errors carry the server's words, for showing as they are.
 
+import { _ } from "./words.js";
+
 export class Trouble extends Error {
   constructor(message, hint, status) {
     super(hint ? `${message}. ${hint}.` : `${message}.`);
@@ -7,24 +9,41 @@ export class Trouble extends Error {
   }
 }
 
+export function unreachable() {
+  return new Trouble(_("Skales does not answer"), _("Check that it is running, then try again"), 0);
+}
+
+export async function readTrouble(answer) {
+  const told = await answer.json().catch(() => ({}));
+  return new Trouble(told.error ?? _("The server answered %(status)s", { status: answer.status }), told.hint, answer.status);
+}
+
 async function ask(address, options) {
   let answer = await reach(address, options);
   if (answer.status === 401) {
-    // The program was restarted and knows this page no more; opening a page introduces it again.
-    await reach("/chat", { headers: { accept: "text/html" } });
+    await introduce();
     answer = await reach(address, options);
   }
   if (answer.ok) return answer;
-  const told = await answer.json().catch(() => ({}));
-  throw new Trouble(told.error ?? `The server answered ${answer.status}`, told.hint, answer.status);
+  throw await readTrouble(answer);
+}
+
+// The program was restarted and knows this page no more; opening a page introduces it again.
+export async function introduce() {
+  await reach("/chat", { headers: { accept: "text/html" } });
 }
 
 async function reach(address, options) {
   try {
     return await fetch(address, { credentials: "same-origin", ...options });
-  } catch {
-    throw new Trouble("Skales does not answer", "Check that it is running, then try again", 0);
+  } catch (error) {
+    throw options.signal?.aborted ? error : unreachable();
   }
+}
+
+// The answer itself, for what is no text; `signal` gives it up.
+export function fetchAnswer(address, { signal } = {}) {
+  return ask(address, { signal });
 }
 
 export async function fetchHtml(address) {

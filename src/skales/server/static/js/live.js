@@ -1,20 +1,24 @@
-// The page's one live connection. It forgets and fetches again rather than guess: see `live.py` for the frames.
+// The conversation's live connection, the only one of its tab. It forgets and fetches again rather than guess: see
+// `live.py` for the frames. Others hear of it by events on the document: `skales:connection` with `open`, `lost` or
+// `trying`, and `skales:<name>` with the data of every frame that is not about the conversation.
 
-import { showCard, takeCardAway } from "./approvals.js";
 import { StreamingAnswer } from "./answer.js";
-import { parseHtml, tellPage } from "./dom.js";
-import { announce } from "./feedback.js";
-import { drawGauge } from "./gauge.js";
+import { parseHtml } from "./dom.js";
+import { readEvents } from "./events.js";
 import { fetchHtml } from "./http.js";
-import { showTitle } from "./sessions.js";
+import { TAKERS } from "./frames.js";
+import { markQuiet } from "./messages.js";
+import { showLost } from "./lost.js";
+import { _ } from "./words.js";
 
-// A hidden page lets go of its connection after this time; browsers allow six to one server.
-const HIDDEN_MS = 60_000;
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+// What comes after a long step says that it is over.
+const ENDS_PROGRESS = new Set(["message", "tail", "think", "answer", "end"]);
 
 export function startLive(transcript) {
   const live = new Live(transcript);
   if (transcript.root) live.connect(transcript.place);
+  transcript.jumpToAddress();
   return live;
 }
 
@@ -27,6 +31,8 @@ class Live {
     this.source = null;
     this.answer = null;
     this.waiting = makeWaiting();
+    transcript.refetch = (at) => this.reload(at);
+    transcript.arrive = (place) => this.connect(place);
     document.addEventListener("visibilitychange", () => this.#noticeVisibility());
     addEventListener("pagehide", () => this.#close());
     addEventListener("pageshow", (event) => {
@@ -34,61 +40,103 @@ class Live {
     });
   }
 
+  // A hidden page has no connection: it asks for what it missed when it is seen again.
   connect(place) {
     this.#close();
     this.place = place;
-    const address = `/ui/chat/${encodeURIComponent(this.transcript.session)}/events?after=${encodeURIComponent(place)}`;
-    this.source = new EventSource(address);
-    this.source.addEventListener("error", () => this.#noticeError());
-    this.source.addEventListener("message", (event) => this.#take("text", event));
-    for (const name of Object.keys(TAKERS)) {
-      if (name !== "text") this.source.addEventListener(name, (event) => this.#take(name, event));
+    if (document.hidden) return;
+    this.source = new AbortController();
+    this.#listen(this.source.signal);
+  }
+
+  async #listen(signal) {
+    const address = `/ui/chat/${encodeURIComponent(this.transcript.session)}/events?after=${encodeURIComponent(this.place)}`;
+    try {
+      for await (const event of readEvents(address, { method: "GET", signal })) {
+        if (signal.aborted) return;
+        if (this.failures || !this.isOpen) this.#tell("open");
+        this.failures = 0;
+        this.#take(event);
+      }
+      if (!signal.aborted) this.#lose();
+    } catch (error) {
+      if (signal.aborted) return;
+      // A server that refuses is there; what it says to the transcript decides.
+      if (error.status) this.#tryLater();
+      else this.#lose();
     }
   }
 
-  #take(name, event) {
-    this.failures = 0;
-    if (event.lastEventId) this.place = event.lastEventId;
+  #take({ name, data, id }) {
+    if (id) this.place = id;
+    const taker = TAKERS[name];
+    if (!taker) {
+      document.dispatchEvent(new CustomEvent(`skales:${name}`, { detail: data }));
+      return;
+    }
     if (ENDS_PROGRESS.has(name)) this.transcript.live.querySelector(".gauge")?.remove();
-    TAKERS[name](this, JSON.parse(event.data));
-    this.#showWaiting();
+    try {
+      taker(this, data);
+      this.#showWaiting();
+    } catch (error) {
+      // A fault of our own must be seen, not taken for a lost connection.
+      reportError(error);
+    }
+  }
+
+  #tell(state) {
+    this.isOpen = state === "open";
+    document.dispatchEvent(new CustomEvent("skales:connection", { detail: state }));
   }
 
   #close() {
-    this.source?.close();
+    clearTimeout(this.retry);
+    this.source?.abort();
     this.source = null;
+    this.isOpen = false;
   }
 
   #noticeVisibility() {
-    clearTimeout(this.hiding);
-    if (document.hidden) this.hiding = setTimeout(() => this.#close(), HIDDEN_MS);
+    if (document.hidden) this.#close();
     else if (!this.source && this.place) this.connect(this.place);
   }
 
-  // The browser tries again by itself while the server only went quiet; after a refusal we fetch the state anew.
-  #noticeError() {
-    if (this.source?.readyState !== EventSource.CLOSED) return;
+  #lose() {
     this.#close();
-    const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
-    this.failures += 1;
-    setTimeout(() => this.reload(), wait);
+    this.#tell("lost");
+    this.#tryLater();
   }
 
-  async reload() {
+  #tryLater() {
+    const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
+    this.failures += 1;
+    this.retry = setTimeout(() => this.reload(), wait);
+  }
+
+  // Fetches what the disk has, around a message when one is named, and goes on from there.
+  async reload(at = this.transcript.anchorIndex) {
     this.#close();
+    const mine = (this.fetching = Symbol("the newest of several"));
+    if (this.failures) this.#tell("trying");
     const session = encodeURIComponent(this.transcript.session);
+    let html;
     try {
-      this.transcript.replace(await fetchHtml(`/ui/chat/${session}/transcript`));
+      html = await fetchHtml(`/ui/chat/${session}/transcript${at ? `?at=${at}` : ""}`);
     } catch (error) {
-      if (error.status === 404) {
-        location.reload();
+      if (this.fetching !== mine) return;
+      if (!error.status) {
+        this.#tryLater();
         return;
       }
-      const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
-      this.failures += 1;
-      setTimeout(() => this.reload(), wait);
+      this.#tell("open");
+      showLost(this, error);
       return;
     }
+    if (this.fetching !== mine) return;
+    if (at === "") this.transcript.sticks = true;
+    this.transcript.replace(html);
+    this.answer = null;
+    this.setRunning(this.transcript.running);
     this.connect(this.transcript.place);
   }
 
@@ -96,6 +144,7 @@ class Live {
     this.transcript.root.dataset.running = String(running);
     this.transcript.busy = running;
     this.stop.hidden = !running;
+    markQuiet(this.transcript.root, running);
   }
 
   // The streaming answer, made when its first piece comes.
@@ -122,9 +171,9 @@ class Live {
 
   // A sign of life while a turn runs and nothing else on the page moves.
   #showWaiting() {
-    const root = this.transcript.root;
+    const { root, live, running } = this.transcript;
     const moves = this.answer || root.querySelector(".gauge, [data-approval], .step:is([data-state=running], [data-state=open])");
-    if (this.source && root.dataset.running === "true" && !moves) this.transcript.live.append(this.waiting);
+    if (this.source && running && !moves) live.append(this.waiting);
     else this.waiting.remove();
   }
 }
@@ -134,98 +183,6 @@ function makeWaiting() {
   line.className = "waiting";
   const spinner = document.createElement("span");
   spinner.className = "spinner";
-  line.append(spinner, "Working");
+  line.append(spinner, _("Working"));
   return line;
 }
-
-// What comes after a long step says that it is over.
-const ENDS_PROGRESS = new Set(["text", "tail", "think", "answer", "end"]);
-
-const TAKERS = {
-  text: (live, text) => live.streaming.grow(text),
-  tail: (live, tail) => live.streaming.openTail(tail),
-  block: (live, html) => live.streaming.finishBlock(html),
-  think: (live, text) => live.streaming.think(text),
-
-  sync: (live, { running }) => {
-    live.answer = null;
-    live.transcript.forgetLive();
-    live.setRunning(running);
-  },
-
-  reload: (live) => live.reload(),
-
-  turn: (live, { html, title }) => {
-    showTitle(live.transcript.session, title);
-    live.dropOutcomes();
-    for (const button of live.transcript.root.querySelectorAll("[data-continue]")) button.remove();
-    if (html) {
-      live.transcript.put(parseHtml(html).firstElementChild);
-      live.transcript.toEnd();
-    }
-    live.setRunning(true);
-    tellPage("skales:sessions");
-  },
-
-  queue: (live, { html }) => live.transcript.queue.replaceChildren(parseHtml(html)),
-
-  answer: (live, { html }) => {
-    const element = parseHtml(html).firstElementChild;
-    const streaming = live.answer?.article;
-    live.answer = null;
-    const present = element && document.getElementById(element.id);
-    if (element && streaming && !present) {
-      const thoughts = streaming.querySelector("details.thoughts");
-      if (thoughts?.open) element.querySelector("details.thoughts").open = true;
-      streaming.replaceWith(element);
-      return;
-    }
-    streaming?.remove();
-    if (element) live.transcript.put(element);
-  },
-
-  step: (live, { key, html }) => {
-    live.transcript.putStep(key, parseHtml(html).firstElementChild);
-  },
-
-  ask: (live, { html, text }) => {
-    showCard(live.transcript, parseHtml(html).firstElementChild);
-    announce(text);
-  },
-
-  asked: (live, { id, text }) => {
-    takeCardAway(id);
-    announce(text);
-  },
-
-  notice: (live, { html, text }) => {
-    live.append(html);
-    announce(text);
-  },
-
-  progress: (live, progress) => {
-    let gauge = live.transcript.live.querySelector(".gauge");
-    if (!gauge) {
-      gauge = document.createElement("div");
-      gauge.className = "gauge";
-      live.transcript.live.append(gauge);
-    }
-    drawGauge(gauge, progress);
-    if (progress.total && progress.done >= progress.total) gauge.remove();
-  },
-
-  // The end of the last turn comes again whenever a page attaches; only one that is seen to end is news.
-  end: (live, { html, text }) => {
-    const isNews = live.transcript.root.dataset.running === "true";
-    live.dropAnswer();
-    live.setRunning(false);
-    if (html) {
-      live.dropOutcomes();
-      live.append(html);
-    }
-    if (isNews) {
-      announce(text);
-      tellPage("skales:sessions");
-    }
-  },
-};

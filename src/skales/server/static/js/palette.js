@@ -3,6 +3,7 @@
 import { fillField } from "./dom.js";
 import { announce } from "./feedback.js";
 import { fetchJson } from "./http.js";
+import { ngettext } from "./words.js";
 
 const SHOWN = 8;
 
@@ -11,8 +12,9 @@ export function startPalette(field) {
   const usage = document.getElementById("usage");
   const commands = [...document.querySelectorAll("[data-commands] dt")].map((term) => ({
     name: term.textContent,
+    argument: term.dataset.argument,
     what: term.nextElementSibling.textContent,
-    text: term.textContent === "/tool" ? "/tool " : term.textContent,
+    text: term.dataset.argument ? `${term.textContent} ` : term.textContent,
   }));
   let tools = null;
   let options = [];
@@ -41,8 +43,10 @@ export function startPalette(field) {
   async function showUsage(text) {
     const named = /^\/tool\s+(\S+)\s/.exec(text);
     const tool = named && (await loadTools()).find(({ name }) => name === named[1]);
-    usage.textContent = tool ? tool.usage : "";
-    usage.hidden = !tool;
+    const word = /^(\/\S+)\s/.exec(text)?.[1];
+    const command = commands.find(({ name, argument }) => name === word && argument);
+    usage.textContent = tool ? tool.usage : command ? `${command.name} ${command.argument} – ${command.what}` : "";
+    usage.hidden = !usage.textContent;
   }
 
   function show(found) {
@@ -51,7 +55,7 @@ export function startPalette(field) {
     list.replaceChildren(...found.map(makeOption));
     list.hidden = !found.length;
     mark();
-    if (found.length) announce(`${found.length} suggestions`);
+    if (found.length) announce(ngettext("%(num)d suggestion", "%(num)d suggestions", found.length));
   }
 
   function mark() {
@@ -101,15 +105,15 @@ export function startPalette(field) {
     return true;
   }
 
-  return { takesKey };
+  return { takesKey, close: () => show([]) };
 }
 
-function makeOption({ name, what }, index) {
+function makeOption({ name, argument, what }, index) {
   const item = document.createElement("li");
   item.id = `palette-${index}`;
   item.role = "option";
   const word = document.createElement("code");
-  word.textContent = name;
+  word.textContent = argument ? `${name} ${argument}` : name;
   const explained = document.createElement("span");
   explained.className = "what";
   explained.textContent = what;

@@ -3,6 +3,7 @@
 import { announce, toast } from "./feedback.js";
 import { drawGauge } from "./gauge.js";
 import { readEvents } from "./events.js";
+import { _ } from "./words.js";
 
 export function startStarter() {
   document.addEventListener("click", (event) => {
@@ -20,7 +21,7 @@ async function fetchStarter(button) {
       if (name === "progress") drawGauge(gauge, data);
       if (name === "failed") throw new Error(data.text);
     }
-    announce("The starter model is ready");
+    announce(_("The starter model is ready"));
     location.reload();
   } catch (error) {
     gauge.hidden = true;

@@ -1,8 +1,9 @@
-// The conversation on the page: where it is scrolled to, older messages on the way up, entries put in by name.
+// The conversation on the page: where it is scrolled to, what of it is shown, entries put in by name.
 
 import { parseHtml } from "./dom.js";
-import { toast } from "./feedback.js";
-import { fetchHtml } from "./http.js";
+import { groupSteps, isFinished, keepOpen } from "./steps.js";
+import { Stretches } from "./stretches.js";
+import { _, ngettext } from "./words.js";
 
 // Closer to the end than this counts as being there.
 const AT_END_PX = 60;
@@ -21,14 +22,15 @@ class Transcript {
     this.session = document.getElementById("chat").dataset.session;
     this.newest = document.getElementById("newest");
     this.sticks = true;
-    this.height = this.top = 0;
+    this.height = this.top = this.unseen = 0;
+    // Set by the live connection: fetch the transcript (around a message), go on from a place.
+    this.refetch = this.arrive = () => {};
+    this.stretches = new Stretches(this);
     this.grown = new ResizeObserver(() => this.#follow());
-    this.seen = new IntersectionObserver((entries) => this.#reachTop(entries), { root: scroll, rootMargin: "600px 0px 0px" });
     scroll.addEventListener("scroll", () => this.#noticeScroll(), { passive: true });
-    scroll.addEventListener("click", (event) => {
-      if (event.target.closest("[data-older] button")) this.#loadOlder(event.target.closest("[data-older]"));
-    });
-    this.newest.addEventListener("click", () => this.toEnd());
+    this.newest.addEventListener("click", () => this.leave());
+    addEventListener("hashchange", () => this.jumpToAddress());
+    document.addEventListener("skales:jump", ({ detail }) => this.jump(detail.index), true);
   }
 
   // Takes up the elements of the page, at the start and after the transcript was replaced.
@@ -40,24 +42,54 @@ class Transcript {
     this.queue = document.getElementById("queue");
     this.grown.disconnect();
     this.grown.observe(this.root);
-    this.#watchTop();
+    this.stretches.watch();
     this.toEnd();
   }
 
+  // What is read stays in place, what is open stays open, and a card that a person is answering keeps what they wrote.
   replace(html) {
+    const anchor = this.anchor ?? this.#readAnchor();
+    this.anchor = null;
     const fresh = parseHtml(html).querySelector("#transcript");
     const focused = document.activeElement;
-    // A card that a person is answering keeps what they wrote, and the keyboard stays on it.
     for (const card of this.root?.querySelectorAll(".approval") ?? []) {
       fresh.querySelector(`#${CSS.escape(card.id)}`)?.replaceWith(card);
     }
+    const reopen = keepOpen(this.root);
     (this.root ?? this.scroll.firstElementChild).replaceWith(fresh);
+    reopen(fresh);
     this.attach();
+    if (anchor) this.#restore(anchor);
     if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
+  }
+
+  // The topmost message in view; none while the page follows the end.
+  #readAnchor() {
+    if (this.sticks || !this.root) return null;
+    const edge = this.scroll.getBoundingClientRect().top;
+    const message = [...this.root.querySelectorAll(".message[id]")].find((found) => found.getBoundingClientRect().bottom > edge);
+    return message ? { id: message.id, top: message.getBoundingClientRect().top } : null;
+  }
+
+  get anchorIndex() {
+    return (this.anchor ?? this.#readAnchor())?.id.slice(2) ?? "";
+  }
+
+  #restore({ id, top, focus }) {
+    const message = document.getElementById(id);
+    if (!message) return;
+    this.sticks = false;
+    this.scroll.scrollTop += message.getBoundingClientRect().top - top;
+    this.#noticeScroll();
+    if (focus) this.root.querySelector(focus)?.focus({ preventScroll: true });
   }
 
   get place() {
     return this.root.dataset.place;
+  }
+
+  get running() {
+    return this.root?.dataset.running === "true";
   }
 
   set busy(value) {
@@ -78,6 +110,7 @@ class Transcript {
     const present = element.id && document.getElementById(element.id);
     if (present) present.replaceWith(element);
     else this.live.append(element);
+    if (!present && !this.sticks && element.matches(".message")) this.unseen += 1;
   }
 
   // A tool step replaces the newest one of its key. Models count their calls anew each turn: one that begins while the
@@ -94,63 +127,83 @@ class Transcript {
     if (focused) element.querySelector("summary").focus();
   }
 
+  // The turn is over: what is on disk joins the rest, and what is far above is let go.
+  settle() {
+    const last = [...this.live.children].findLastIndex((child) => child.matches(".message, .step"));
+    this.saved.append(...[...this.live.children].slice(0, last + 1));
+    groupSteps(this.saved);
+    if (this.sticks) this.stretches.dropAbove();
+  }
+
+  // To the end, wherever that is: it may not be on the page.
+  leave() {
+    if (this.stretches.isDetached) this.refetch("");
+    else this.toEnd();
+    document.getElementById("message").focus({ preventScroll: true });
+  }
+
   toEnd() {
-    this.sticks = true;
-    this.newest.hidden = true;
+    this.sticks = !this.stretches.isDetached;
+    this.#hideNewest();
     this.scroll.scrollTop = this.scroll.scrollHeight;
     this.top = this.scroll.scrollTop;
     this.height = this.scroll.scrollHeight;
   }
 
+  async jump(index) {
+    if (!document.getElementById(`m-${index}`)) await this.refetch(String(index));
+    const message = document.getElementById(`m-${index}`);
+    if (!message) return;
+    this.sticks = false;
+    message.tabIndex = -1;
+    message.focus({ preventScroll: true });
+    message.scrollIntoView({ block: "start" });
+    message.classList.add("sought");
+    this.#noticeScroll();
+  }
+
+  // `?at=7` and `#m-7` lead to a message.
+  jumpToAddress() {
+    const index = /^#m-(\d+)$/.exec(location.hash)?.[1] ?? new URLSearchParams(location.search).get("at");
+    if (this.root && index !== null && /^\d+$/.test(index)) this.jump(index);
+  }
+
   // Only a way up is a wish to stay; the end may also have moved down since the last scroll of our own.
   #noticeScroll() {
+    if (!this.root) return;
     const { scrollTop, scrollHeight, clientHeight } = this.scroll;
-    const isAtEnd = scrollHeight - clientHeight - scrollTop < AT_END_PX;
+    const isAtEnd = scrollHeight - clientHeight - scrollTop < AT_END_PX && !this.stretches.isDetached;
     if (isAtEnd) this.sticks = true;
     else if (scrollTop < this.top) this.sticks = false;
     this.top = scrollTop;
-    if (this.sticks) this.newest.hidden = true;
+    if (this.sticks) this.#hideNewest();
+    else if (this.stretches.isDetached || this.root.querySelector("[data-approval]")) this.showNewest();
   }
 
   #follow() {
     const height = this.scroll.scrollHeight;
     if (this.sticks) this.toEnd();
-    else if (height > this.height + 4 && this.scroll.getAttribute("aria-busy") === "true") this.newest.hidden = false;
+    else if (height > this.height + 4 && this.running) this.showNewest();
     this.height = height;
   }
 
-  #watchTop() {
-    this.seen.disconnect();
-    const top = this.root.querySelector("[data-older]");
-    if (top) this.seen.observe(top);
+  #hideNewest() {
+    this.newest.hidden = true;
+    this.unseen = 0;
   }
 
-  #reachTop(entries) {
-    const entry = entries.find((candidate) => candidate.isIntersecting);
-    if (entry) this.#loadOlder(entry.target);
+  // Says what is to be seen at the end. A question that waits comes first.
+  showNewest() {
+    if (!this.root || this.sticks) return;
+    const words = this.root.querySelector("[data-approval]")
+      ? _("Waiting for you")
+      : this.unseen
+        ? ngettext("%(num)d new message", "%(num)d new messages", this.unseen)
+        : this.running
+          ? _("New output")
+          : _("To the end");
+    const label = [...this.newest.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE || node.matches("span"));
+    if (label.textContent !== words) label.textContent = words;
+    this.newest.hidden = false;
   }
-
-  async #loadOlder(marker) {
-    if (marker.dataset.loading) return;
-    marker.dataset.loading = "true";
-    try {
-      const html = await fetchHtml(`/ui/chat/${encodeURIComponent(this.session)}/older?before=${marker.dataset.older}`);
-      // What is read stays where it is: the distance to the end does not change.
-      const fromEnd = this.scroll.scrollHeight - this.scroll.scrollTop;
-      this.scroll.setAttribute("aria-live", "off");
-      marker.replaceWith(parseHtml(html));
-      this.scroll.scrollTop = this.scroll.scrollHeight - fromEnd;
-      this.height = this.scroll.scrollHeight;
-      requestAnimationFrame(() => this.scroll.removeAttribute("aria-live"));
-      this.#watchTop();
-    } catch (error) {
-      delete marker.dataset.loading;
-      this.seen.unobserve(marker);
-      toast(error.message);
-    }
-  }
-}
-
-function isFinished(step) {
-  return step.dataset.state === "done" || step.dataset.state === "failed";
 }

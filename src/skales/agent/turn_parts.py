@@ -1,0 +1,71 @@
+"""What turns are built from, and what one is asked to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import anyio.to_thread
+
+from skales.agent.budget import Budget
+from skales.agent.compaction import Compactor
+from skales.agent.context import ContextBuilder
+from skales.agent.gate import Gate
+from skales.core.approval import Decision
+from skales.core.clock import Clock
+from skales.core.ids import IdSource, SessionId
+from skales.core.message import ContentPart, Message, Role, TextPart
+from skales.core.ports import Accounts, ModelChooser, Toolbox
+from skales.data.paths import DataDirectory
+from skales.data.sessions import SessionStore
+from skales.data.started import StartedCalls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """What every turn is built from."""
+
+    directory: DataDirectory
+    sessions: SessionStore
+    chooser: ModelChooser
+    context: ContextBuilder
+    compactor: Compactor
+    gate: Gate
+    toolbox: Toolbox
+    started: StartedCalls
+    accounts: Accounts
+    budget: Budget
+    clock: Clock
+    ids: IdSource
+
+    async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
+        """Write a message into the history, with the time of now."""
+        stamped = replace(message, timestamp_ms=self.clock.now_ms())
+        await anyio.to_thread.run_sync(lambda: self.sessions.append(session_id, stamped, unqueue=unqueue))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOrder:
+    """What one turn is asked to do. Without a text or attachment it goes on where the session stands.
+
+    `decisions` are answers to questions of an earlier run, by call id. `from_queue` is how many waiting messages
+    the text was made of; they leave the queue with the same write that puts it into the history. With `compacts` the
+    conversation is summarised and nothing else is done.
+    """
+
+    session_id: SessionId
+    surface: str
+    text: str = ""
+    attachments: tuple[ContentPart, ...] = ()
+    from_queue: int = 0
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    compacts: bool = False
+
+    @property
+    def speaks(self) -> bool:
+        """Whether a new message begins it."""
+        return bool(self.text or self.attachments)
+
+    @property
+    def message(self) -> Message:
+        """That message. What is attached comes first: models answer better when the question follows it."""
+        said = (TextPart(self.text),) if self.text.strip() else ()
+        return Message(role=Role.USER, content=(*self.attachments, *said))

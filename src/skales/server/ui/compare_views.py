@@ -1,0 +1,82 @@
+"""What the templates of the compare page are given; see `server.views`."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from markupsafe import Markup
+
+from skales.server.views import Shell, Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePick:
+    """A field for one model. `value` is `provider/model`, empty for none; the first two are needed."""
+
+    number: int
+    label: str
+    value: str
+    is_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOption:
+    """A model that can be chosen."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What one provider serves."""
+
+    label: str
+    options: tuple[CompareOption, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePage:
+    """The page. `session_id` is the conversation it begins from, empty for none; `title` is its name."""
+
+    template: ClassVar[str] = "compare/page.html"
+    shell: Shell
+    session_id: str
+    title: str
+    text: str
+    picks: tuple[ComparePick, ...]
+    groups: tuple[CompareOptions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareHead:
+    """A column before its answer."""
+
+    number: int
+    model: str
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompareColumns:
+    """The empty columns of a comparison. `id` names it when one of its answers is picked."""
+
+    template: ClassVar[str] = "compare/columns.html"
+    id: str
+    text: str
+    heads: tuple[CompareHead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareAnswer:
+    """One answer when it is over. `facts` are its time and tokens; `can_keep` that there is something to go on with."""
+
+    template: ClassVar[str] = "compare/answer.html"
+    comparison_id: str
+    number: int
+    model: str
+    html: Markup
+    reasoning: str
+    facts: tuple[str, ...]
+    incomplete: str
+    can_keep: bool
+    trouble: Trouble | None = None

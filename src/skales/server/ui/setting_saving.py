@@ -1,0 +1,161 @@
+"""A change from the page: read as the setting's kind, judged, written if the file still says what the page showed."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skales.core.errors import InputError, SkalesError
+from skales.core.json import JsonValue
+from skales.data.settings import Settings, SettingsStore
+from skales.server.told import told
+from skales.server.ui.setting_controls import Outcome, find_option
+from skales.server.ui.setting_table import Kind, Setting
+from skales.server.ui.setting_values import CHANGED, change_value, parse_token, read_token, read_value
+from skales.server.words import _
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What a row's form sent. `was` is None for a form that carries nothing back; `remove` counts from 0."""
+
+    values: Sequence[str] = ()
+    was: str | None = None
+    confirmed: str = ""
+    remove: int | None = None
+
+
+def save_setting(store: SettingsStore, setting: Setting, posted: Posted) -> Outcome | None:
+    """What came of it; None when the file says that already and nothing was to be done."""
+    settings = store.load()
+    try:
+        value = _read(setting, posted)
+        present, token = read_value(settings, setting.place), read_token(settings, setting.place)
+        if posted.was in (None, token) and _says_that(setting, token, present, value):
+            return None
+        _judge(setting, settings, value)
+    except InputError as error:
+        return Outcome(error=describe(error), typed=_typed(setting, posted))
+    if _is_looser(setting, present, value) and not _is_confirmed(setting, posted, value):
+        return Outcome(asked=str(value) if setting.options else "true")
+    return _write(store, setting, value, posted.was)
+
+
+def undo_setting(store: SettingsStore, setting: Setting, former: str, saved: str) -> Outcome:
+    """Put back what was there, unless the file says something else than what had been saved by now."""
+    settings = store.load()
+    try:
+        value = parse_token(former)
+        _judge(setting, settings, value)
+    except InputError as error:
+        return Outcome(error=describe(error))
+    if _is_looser(setting, read_value(settings, setting.place), value):
+        return Outcome(asked=str(value) if setting.options else "true")
+    try:
+        change_value(store, setting.place, value, expected=saved)
+    except SkalesError as error:
+        if error.code == CHANGED:
+            return Outcome(error=_("settings.json was changed in the meantime, so nothing was put back."))
+        return Outcome(error=describe(error))
+    return Outcome(saved=_("Put back"))
+
+
+def describe(error: SkalesError) -> str:
+    """Reason and way out as sentences."""
+    return f"{told(error.message)}. {told(error.hint)}." if error.hint else f"{told(error.message)}."
+
+
+def _write(store: SettingsStore, setting: Setting, value: JsonValue, was: str | None) -> Outcome:
+    try:
+        former = change_value(store, setting.place, value, expected=was)
+    except SkalesError as error:
+        typed = str(value) if setting.kind in (Kind.LINE, Kind.TEXT, Kind.NUMBER) else None
+        if error.code == CHANGED:
+            words = _("settings.json was changed in the meantime. Here is what it says now; nothing was overwritten.")
+            return Outcome(error=words, mine=typed)
+        return Outcome(error=describe(error), typed=typed)
+    return Outcome(saved=_("Saved"), former=former)
+
+
+def _says_that(setting: Setting, token: str, present: JsonValue, value: JsonValue) -> bool:
+    """Whether the file means the value; a switch is only as said in so many words."""
+    return token == json.dumps(value) or (value == present and setting.kind is not Kind.SWITCH)
+
+
+def _read(setting: Setting, posted: Posted) -> JsonValue:
+    """The value that the form means. Raises InputError."""
+    text = posted.confirmed or (posted.values[-1] if posted.values else "")
+    match setting.kind:
+        case Kind.SWITCH:
+            return text == "true"
+        case Kind.SEGMENTS | Kind.CARDS | Kind.SELECT:
+            if find_option(setting, text) is None:
+                raise InputError(_("This is none of the choices"))
+            return text
+        case Kind.NUMBER:
+            return _read_amount(setting, text) if setting.is_decimal else _read_number(setting, text)
+        case Kind.FOLDERS:
+            return _read_folders(posted)
+        case Kind.TEXT:
+            return text.replace("\r\n", "\n").rstrip()
+        case Kind.LINE:
+            return setting.parse(text) if setting.parse else text.strip()
+
+
+def _read_number(setting: Setting, text: str) -> int:
+    digits = text.strip()
+    # More digits than the limit has are no number that could count.
+    number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 12 else -1
+    if not setting.low <= number <= setting.high:
+        raise InputError(_("Write a whole number from %(low)d to %(high)d", low=setting.low, high=setting.high))
+    return number
+
+
+def _read_amount(setting: Setting, text: str) -> float:
+    """A number with a decimal point or, as much of the world writes it, a comma."""
+    digits = text.strip().replace(",", ".", 1)
+    is_number = digits.isascii() and digits.replace(".", "", 1).isdecimal() and len(digits) < 12
+    number = float(digits) if is_number else -1.0
+    if not setting.low <= number <= setting.high:
+        raise InputError(_("Write a number from %(low)d to %(high)d", low=setting.low, high=setting.high))
+    return number
+
+
+def _read_folders(posted: Posted) -> list[JsonValue]:
+    folders = [text.strip() for number, text in enumerate(posted.values) if number != posted.remove]
+    kept = list(dict.fromkeys(text for text in folders if text))
+    for folder in kept:
+        _check_folder(folder)
+    return list(kept)
+
+
+def _check_folder(text: str) -> None:
+    """A relative path would mean another folder each time Skales is started elsewhere. Raises InputError."""
+    is_home = text == "~" or text.startswith(("~/", "~\\"))
+    is_rooted = text.startswith(("/", "\\\\")) or (text[1:3] in (":\\", ":/") and text[:1].isalpha())
+    if not (is_home or is_rooted) or not text.isprintable():
+        raise InputError(
+            _("Write the whole path of the folder"), hint=_("For example %(path)s", path="/home/you/projects")
+        )
+
+
+def _judge(setting: Setting, settings: Settings, value: JsonValue) -> None:
+    if setting.check is not None:
+        setting.check(settings, value)
+
+
+def _is_looser(setting: Setting, present: JsonValue, value: JsonValue) -> bool:
+    if setting.kind is Kind.SWITCH:
+        return bool(setting.warning) and value is True and present is not True
+    wanted, now = find_option(setting, value), find_option(setting, present)
+    return wanted is not None and bool(wanted.warning) and wanted.rank > (now.rank if now else 0)
+
+
+def _is_confirmed(setting: Setting, posted: Posted, value: JsonValue) -> bool:
+    return posted.confirmed == ("true" if setting.kind is Kind.SWITCH else value)
+
+
+def _typed(setting: Setting, posted: Posted) -> str | None:
+    """What a person would have to type again."""
+    if setting.kind is Kind.FOLDERS:
+        return next((text for text in reversed(posted.values) if text.strip()), None)
+    return posted.values[-1] if posted.values and setting.kind in (Kind.LINE, Kind.TEXT, Kind.NUMBER) else None

@@ -165,12 +165,12 @@ def _build_part(part: ContentPart) -> JsonObject:
 def _find_seal(turns: Sequence[JsonValue]) -> str:
     """The signature of the first thinking that goes back; empty when none does."""
     blocks = (as_object(block) for turn in turns for block in as_list(as_object(turn).get("content")))
-    thoughts = (block for block in blocks if block.get("type") in _THOUGHTS)
+    thoughts = (block for block in blocks if as_text(block.get("type")) in _THOUGHTS)
     return next((as_text(block.get("signature")) or as_text(block.get("data")) for block in thoughts), "")
 
 
 def _without_thinking(turn: JsonObject) -> JsonObject:
-    blocks = [block for block in as_list(turn.get("content")) if as_object(block).get("type") not in _THOUGHTS]
+    blocks = [block for block in as_list(turn.get("content")) if as_text(as_object(block).get("type")) not in _THOUGHTS]
     return {**turn, "content": blocks or [{"type": "text", "text": "(No answer.)"}]}
 
 

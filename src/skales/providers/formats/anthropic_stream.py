@@ -201,7 +201,7 @@ class AnthropicReader:
         reason = self._final_reason(has_calls=bool(calls))
         if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS):
             blocks = [block for index in self._blocks if (block := self._finish_block(index, calls.get(index)))]
-            if any(block.get("type") not in _PLAIN for block in blocks):
+            if any(as_text(block.get("type")) not in _PLAIN for block in blocks):
                 yield NativeBlocks(FORMAT, tuple(blocks))
         if self._counts:
             yield UsageCounted(self._usage())

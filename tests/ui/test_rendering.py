@@ -152,7 +152,7 @@ def test_a_long_mixed_answer_streams_without_moving_what_is_there(serve: Serve, 
         page.wait_for_url("**/chat/session_*")
         page.evaluate(WATCH_SHIFTS)
         wait_until_quiet(page)
-        expect(page.locator(".message-answer table")).to_have_count(3)
+        expect(page.locator(".message-answer .prose table")).to_have_count(3)
         shifts = page.evaluate("window.shifts")
     assert sum(value for value, _sources in shifts) < 0.05, shifts
     assert witness.complaints == []
@@ -186,7 +186,7 @@ def test_code_wraps_downloads_and_unfolds(serve: Serve, page: Page) -> None:
     with serve(says("ready"), says(f"```python\n{code}\n```")) as site:
         ask(page, site.address)
         send(page, "go on")
-        expect(page.locator("#live figure.code")).to_be_visible()
+        expect(page.locator("figure.code")).to_be_visible()
         wait_until_quiet(page)
         wrap = page.get_by_role("button", name="Wrap")
         assert page.evaluate("(e => e.scrollWidth > e.clientWidth)(document.querySelector('.code pre'))")

@@ -105,12 +105,12 @@ def test_the_drawer_works_with_the_keyboard_and_gives_the_focus_back(serve: Serv
     with serve(says("unused")) as site:
         page.goto(f"{site.address}/settings")
         menu = page.get_by_role("button", name="Open the menu")
-        expect(page.get_by_role("link", name="Tools")).to_be_hidden()
+        expect(page.locator("#sidebar").get_by_role("link", name="Tools")).to_be_hidden()
         menu.press("Enter")
-        expect(page.get_by_role("link", name="Tools")).to_be_visible()
+        expect(page.locator("#sidebar").get_by_role("link", name="Tools")).to_be_visible()
         assert page.evaluate("document.getElementById('main').inert")
         page.keyboard.press("Escape")
-        expect(page.get_by_role("link", name="Tools")).to_be_hidden()
+        expect(page.locator("#sidebar").get_by_role("link", name="Tools")).to_be_hidden()
         expect(menu).to_be_focused()
 
 

@@ -14,6 +14,7 @@ from skales.server.errors import (
     answer_invalid_body,
 )
 from skales.server.guards import LocalGuard
+from skales.server.joining import join_routers
 from skales.server.ui import (
     bootstrap,
     chat,
@@ -33,6 +34,23 @@ from skales.server.ui import (
 )
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
+_SCREENS = (
+    chat,
+    bootstrap,
+    compare,
+    tools,
+    settings,
+    developer,
+    notices,
+    commands,
+    preview,
+    probe,
+    signin,
+    search,
+    export,
+    costs,
+)
+
 
 def create_server(app: App) -> FastAPI:
     """The ASGI application for a running app."""
@@ -44,33 +62,20 @@ def create_server(app: App) -> FastAPI:
     server.add_exception_handler(HTTPException, answer_missing)
     server.add_exception_handler(RequestValidationError, answer_invalid_body)
     server.add_exception_handler(Exception, answer_broken)
-    server.include_router(devkit.open_router)
-    server.include_router(devkit_chat.router)
     server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(devkit_memory.router, prefix="/api/cli", dependencies=[DevKitToken])
-    server.include_router(local.open_router)
-    server.include_router(approvals.router)
     server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])
-    server.include_router(local.router)
-    server.include_router(history.router)
-    server.include_router(cost_sums.router)
-    for screen in (
-        bootstrap,
-        chat,
-        compare,
-        tools,
-        settings,
-        developer,
-        notices,
-        commands,
-        preview,
-        probe,
-        signin,
-        search,
-        export,
-        costs,
-    ):
-        server.include_router(screen.router)
+    join_routers(
+        server.router,
+        devkit.open_router,
+        devkit_chat.router,
+        local.open_router,
+        approvals.router,
+        local.router,
+        history.router,
+        cost_sums.router,
+        *(screen.router for screen in _SCREENS),
+    )
     if design.is_development():
-        server.include_router(design.router)
+        join_routers(server.router, design.router)
     return server

@@ -354,6 +354,7 @@ class CardField:
     help: str = ""
     choices: tuple[str, ...] = ()
     step: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)

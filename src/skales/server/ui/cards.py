@@ -70,7 +70,15 @@ def _build_field(field: ToolField, arguments: Mapping[str, JsonValue]) -> CardFi
     if control is Control.LINE and isinstance(value, str) and ("\n" in value or len(value) > 120):
         control = Control.TEXT
     return CardField(
-        field.name, field.label, control.value, _show(value, control), field.help, field.choices, field.step
+        name=field.name,
+        label=field.label,
+        control=control.value,
+        value=_show(value, control),
+        help=field.help,
+        choices=field.choices,
+        step=field.step,
+        # A text over several lines may well be wanted empty.
+        required=field.required and control is Control.LINE,
     )
 
 

@@ -11,6 +11,7 @@ from skales.core.errors import BrokenDocumentError, ConflictError, InputError, N
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart
 from skales.server.access import AppDep, PageSession
+from skales.server.joining import join_routers
 from skales.server.live import parse_place, stream_frames
 from skales.server.told import told
 from skales.server.ui import assets, attachments, local, picker, sending, sessions
@@ -192,5 +193,13 @@ async def _show_trouble(app: App, response: Response, heading: str, trouble: Tro
     return render(await anyio.to_thread.run_sync(build_error_page, app, heading, trouble))
 
 
-for part in (sending.router, _pages, attachments.router, picker.router, assets.router, sessions.router, local.router):
-    router.include_router(part)
+join_routers(
+    router,
+    sending.router,
+    _pages,
+    attachments.router,
+    picker.router,
+    assets.router,
+    sessions.router,
+    local.router,
+)

@@ -103,7 +103,7 @@ def describe_routes(base: str) -> str:
     for route in _ROUTES:
         lines += [
             "",
-            f"### `{route.method} {route.path}`",
+            f"# `{route.method} {route.path}`",
             "",
             f"{_(route.what)}.",
             "",

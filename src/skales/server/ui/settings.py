@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse
 from skales.app.wiring import App
 from skales.core.errors import NotFoundError
 from skales.server.access import AppDep, PageSession
+from skales.server.joining import join_routers
 from skales.server.ui import providers, setting_data, setting_devkit
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.provider_answers import show_change
@@ -27,9 +28,7 @@ from skales.server.ui.setting_table import Setting
 from skales.server.words import _
 
 router = APIRouter(dependencies=[PageSession])
-router.include_router(setting_data.router)
-router.include_router(setting_devkit.router)
-router.include_router(providers.router)
+join_routers(router, setting_data.router, setting_devkit.router, providers.router)
 
 LANGUAGE = "locale"
 

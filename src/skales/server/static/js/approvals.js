@@ -77,6 +77,10 @@ function changedArguments(form) {
     throw new Error(_("The arguments are not valid JSON."));
   }
   for (const field of changed) {
+    if (field.required && !field.value.trim()) {
+      field.focus();
+      throw new Error(_("%(name)s must not be empty.", { name: field.labels[0].textContent.trim() }));
+    }
     const read = READERS[field.dataset.kind];
     const value = read ? read(field) : field.value;
     if (value === null) delete args[field.dataset.argument];

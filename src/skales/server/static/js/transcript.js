@@ -130,7 +130,10 @@ class Transcript {
   // The turn is over: what is on disk joins the rest, and what is far above is let go.
   settle() {
     const last = [...this.live.children].findLastIndex((child) => child.matches(".message, .step"));
-    this.saved.append(...[...this.live.children].slice(0, last + 1));
+    const settled = [...this.live.children].slice(0, last + 1);
+    // What was read while it came must not fold under the reader.
+    for (const code of settled.flatMap((entry) => [...entry.querySelectorAll(".code.long")])) code.classList.add("unfolded");
+    this.saved.append(...settled);
     groupSteps(this.saved);
     if (this.sticks) this.stretches.dropAbove();
   }

@@ -32,9 +32,9 @@ from skales.server.ui.transcript import (
 from skales.server.views import ChatPage, Example, ModelFacts, Screen, Stretch, Transcript, Welcome
 from skales.server.words import _
 
-_MESSAGES_AT_ONCE = 60
+_MESSAGES_AT_ONCE = 30
 # Above a message that is jumped to, so that it does not stand at the very top.
-_LEAD = 20
+_LEAD = 10
 # The workspace may be huge; this many entries are enough to find something to try.
 _LOOKED_AT = 200
 _READABLE = frozenset({".md", ".txt", ".pdf", ".docx", ".odt", ".rst", ".csv", ".html", ".json", ".xlsx", ".pptx"})

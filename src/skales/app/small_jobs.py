@@ -106,7 +106,8 @@ class SmallJobs:
         def call(asked: ChatRequest) -> ModelCall:
             return ModelCall(purpose=purpose, provider_id=chosen.provider_id, request=asked, session_id=session_id)
 
-        if await anyio.to_thread.run_sync(self._parts.accounts.check, call(request)):
+        met = await anyio.to_thread.run_sync(self._parts.accounts.check, call(request))
+        if met is not None and met.is_full:
             raise ProviderError(
                 "A ceiling for costs is reached",
                 fault=ProviderFault.NO_CREDIT,

@@ -179,7 +179,7 @@ def test_on_a_slow_connection_earlier_messages_say_that_they_are_on_their_way(se
     with serve(says("unused")) as site:
         held: list[Route] = []
         page.route("**/older?*", lambda route: held.append(route))
-        begin(site, page, pairs=60)
+        begin(site, page, pairs=25)
         page.locator("#scroll").evaluate("element => { element.scrollTop = 0; }")
         expect(page.locator("[data-older]")).to_have_text("Loading …")
         expect(page.locator("#message")).to_be_enabled()
@@ -206,7 +206,7 @@ def test_earlier_messages_that_cannot_be_had_say_why_and_can_be_asked_for_again(
 ) -> None:
     with serve(says("unused")) as site:
         page.route("**/older?*", lambda route: route.fulfill(status=status, body=body))
-        begin(site, page, pairs=60)
+        begin(site, page, pairs=25)
         page.locator("#scroll").evaluate("element => { element.scrollTop = 0; }")
         expect(page.locator("[data-older]")).to_contain_text(words)
         page.unroute("**/older?*")

@@ -310,11 +310,11 @@ def test_older_messages_come_on_the_way_up_and_what_is_read_stays_in_place(serve
         site.app.sessions.append(session.id, *many(60))
         page.goto(f"{site.address}/chat/{session.id}")
         expect(page.locator("#m-119")).to_be_in_viewport()
-        expect(page.locator("#m-59")).to_have_count(0)
-        page.locator("#m-62").evaluate("element => element.scrollIntoView({block: 'start'})")
-        top = page.locator("#m-62").bounding_box()
-        expect(page.locator("#m-59")).to_be_attached()
-        after = page.locator("#m-62").bounding_box()
+        expect(page.locator("#m-89")).to_have_count(0)
+        page.locator("#m-92").evaluate("element => element.scrollIntoView({block: 'start'})")
+        top = page.locator("#m-92").bounding_box()
+        expect(page.locator("#m-89")).to_be_attached()
+        after = page.locator("#m-92").bounding_box()
         assert top is not None
         assert after is not None
         assert abs(top["y"] - after["y"]) < 2

@@ -68,6 +68,12 @@ def test_a_key_that_cannot_be_tried_is_kept_and_the_reason_is_said(page: TestCli
     assert (settings.active_provider, settings.provider("custom").api_key) == ("custom", "sk-not-shown-again")
 
 
+def test_a_mask_is_never_kept_as_a_key(page: TestClient, app: App) -> None:
+    filled = {"provider_id": "openai", "api_key": "sk-…1234", "anyway": "true"}
+    assert page.post("/bootstrap/answerer/provider", data=filled).status_code == 422
+    assert app.settings.load().provider("openai").api_key == ""
+
+
 @pytest.mark.parametrize("filled", [{"provider_id": "../x"}, {"provider_id": ""}, {"provider_id": "nobody"}])
 def test_a_provider_that_there_is_none_of_is_refused(page: TestClient, app: App, filled: dict[str, str]) -> None:
     assert page.post("/bootstrap/answerer/provider", data=filled).status_code == 422

@@ -35,6 +35,7 @@ from skales.server.ui.bootstrap_views import (
 from skales.server.ui.frame import pick_look
 from skales.server.ui.models import describe_model, describe_starter, label_of
 from skales.server.ui.pages import PageResponse, render
+from skales.server.ui.provider_keys import read_key
 from skales.server.views import Trouble
 from skales.server.words import LANGUAGES, N_, _, language
 
@@ -245,9 +246,8 @@ def first_tasks(folder: str) -> Sequence[Task]:
 
 
 def _keep_provider(app: App, filled: ProviderForm) -> None:
-    app.settings.set_provider(
-        filled.provider_id, api_key=filled.api_key or None, model=filled.model, base_url=filled.base_url
-    )
+    key = read_key(filled.api_key, app.settings.load().provider(filled.provider_id).api_key)
+    app.settings.set_provider(filled.provider_id, api_key=key or None, model=filled.model, base_url=filled.base_url)
 
 
 def _keep_rules(app: App, safety_mode: str, folder: str) -> None:

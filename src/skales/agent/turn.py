@@ -29,7 +29,7 @@ from skales.core.events import (
     TurnStarted,
 )
 from skales.core.ids import TurnId
-from skales.core.message import Message, Role, TextPart
+from skales.core.message import ImagePart, Message, Role, TextPart
 from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.results import RESULT_LIMIT, shorten, spill
@@ -229,9 +229,10 @@ def _interrupted() -> ToolResult:
 
 
 def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Message:
+    pictures = (ImagePart(picture.media_type, picture.data_base64, picture.name) for picture in result.pictures)
     return Message(
         role=Role.TOOL,
-        content=(TextPart(result.text),),
+        content=(TextPart(result.text), *pictures),
         tool_call_id=call.id,
         name=call.name,
         is_error=result.is_error,

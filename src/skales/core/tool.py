@@ -80,15 +80,29 @@ class ToolCall:
     raw: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that came of a call, carried inline; shown to models that see."""
+
+    media_type: str
+    data_base64: str
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What came of a call. `text` goes to the model, `summary` (at most 200 characters) to people."""
+    """What came of a call. `text` goes to the model, `summary` (at most 200 characters) to people.
+
+    `files` names what was made, as paths. `text` says what `pictures` show as far as it is known, since not every
+    model sees.
+    """
 
     text: str
     summary: str = ""
     is_error: bool = False
     data: JsonValue = None
     files: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

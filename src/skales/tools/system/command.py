@@ -1,6 +1,5 @@
 """The tool `execute_command`: runs a command in bounds and shows what came. Whether it may run is judged before."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,10 @@ from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, ShellCommand, tool
 from skales.tools.describe import render_size
+from skales.tools.system.confined import run_confined
 from skales.tools.system.output import cut_to_lines, render_output
-from skales.tools.system.running import Ended, Launch, run_program
-from skales.tools.system.shell import safe_environment, shell_words
+from skales.tools.system.running import Ended
+from skales.tools.system.shell import shell_words
 
 
 @tool(
@@ -42,7 +42,7 @@ async def execute_command(
     folder = cwd or ctx.paths.workspace
     limit_s = min(float(timeout_s), ctx.command_timeout_s)
     started_s = ctx.clock.monotonic_s()
-    ended = await run_program(Launch(shell_words(command), folder, safe_environment(os.environ)), limit_s)
+    ended = await run_confined(ctx, shell_words(command), folder, limit_s=limit_s, network=True)
     return _render(ended, limit_s, ctx.clock.monotonic_s() - started_s)
 
 

@@ -23,6 +23,9 @@ from skales.providers.provider import HttpProvider, Surroundings, build_provider
 from skales.providers.signin import SignedInTokens, SignInOrder
 from skales.providers.token_exchange import ExchangedTokens, ExchangeOrder
 
+# As a certificate file: none but the usual ones.
+_USUAL_AUTHORITIES = "system"
+
 # A provider's id and a model to the model's context window.
 WindowOf = Callable[[str, str], int]
 
@@ -115,7 +118,7 @@ class Endpoints:
         Raises ProviderError(NOT_CONFIGURED).
         """
         base_url = asked.base_url()
-        ca_file = asked.own.ca_file if asked.entry.takes_ca_file else ""
+        ca_file = authority_file(asked)
         endpoint = Endpoint(
             entry=asked.entry,
             provider_id=asked.provider_id,
@@ -163,6 +166,18 @@ def sign_in_order(asked: Asked) -> SignInOrder:
 def not_configured(message: str, hint: str) -> ProviderError:
     """The error for a provider that cannot be asked as it is set up."""
     return ProviderError(message, fault=ProviderFault.NOT_CONFIGURED, hint=re.sub(r"\s+", " ", hint))
+
+
+def authority_file(asked: Asked) -> str:
+    """Certificates to trust besides the usual ones: the person's file, else the one this vendor is known to need.
+
+    The bundled one is for the vendor's own addresses only; the word `system` means no certificate but the usual ones.
+    """
+    entry = asked.entry
+    if not entry.authority or asked.own.ca_file == _USUAL_AUTHORITIES:
+        return ""
+    is_vendor = asked.is_usual_url() and not asked.own.token_url
+    return asked.own.ca_file or (entry.authority_file if is_vendor else "")
 
 
 def _timeout_s(settings: Settings, *, is_local: bool) -> float:

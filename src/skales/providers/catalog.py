@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from skales.core.errors import NotFoundError
 
 # Extra OpenAI-compatible endpoints of the user are named custom_<id>.
+_AUTHORITIES = files("skales.providers") / "authorities"
 _CUSTOM = "custom"
 _CUSTOM_PREFIX = "custom_"
 # Vendors pin a version by its day: claude-haiku-4-5-20251001, gpt-5-2025-08-07.
@@ -98,7 +99,8 @@ class ProviderEntry(_Table):
     unasked and tell of it only when asked to. `inactivity_timeout_s` 0 leaves it to where the endpoint runs.
     `local_api` names what more a server on this machine can be asked, `usual_context_tokens` the window it loads a
     model with when nobody says otherwise. `starts_off` keeps an entry silent until the user turns it on, for the
-    reason that `explanation` gives. The hints complete an error message.
+    reason that `explanation` gives. `authority` is a root certificate in `authorities/` that this provider needs and
+    that is trusted for nobody else. The hints complete an error message.
     """
 
     label: str
@@ -124,13 +126,18 @@ class ProviderEntry(_Table):
     window_hint: str = ""
     starts_off: bool = False
     explanation: str = ""
-    takes_ca_file: bool = False
+    authority: str = ""
     token_exchange: TokenExchange | None = None
     sign_in: SignIn | None = None
     key_hint: str = ""
     model_hint: str = ""
     start_hint: str = ""
     trust_hint: str = ""
+
+    @property
+    def authority_file(self) -> str:
+        """The path of the bundled root certificate, empty without one."""
+        return str(_AUTHORITIES / self.authority) if self.authority else ""
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -136,8 +136,18 @@ def _connection_rows(provider_id: str, entry: ProviderEntry) -> list[Setting]:
         usual = Option("", _("As usual"))
         rows.append(_row(provider_id, "accountType", N_("Kind of account"), kind=Kind.SELECT, options=(usual, *kinds)))
         rows.append(_row(provider_id, "tokenUrl", N_("Address for tokens"), parse=parse_base_url, is_advanced=True))
-    if entry.takes_ca_file:
-        rows.append(_row(provider_id, "caFile", N_("Certificate file of the authority"), is_advanced=True))
+    if entry.authority:
+        rows.append(
+            _row(
+                provider_id,
+                "caFile",
+                N_("Certificate file of the authority"),
+                help=N_(
+                    "Empty trusts the bundled root for this provider alone; system trusts the usual authorities only."
+                ),
+                is_advanced=True,
+            )
+        )
     if entry.sign_in:
         rows.append(_row(provider_id, "signIn.clientId", N_("Client id of your own application")))
     return rows

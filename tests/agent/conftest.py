@@ -45,6 +45,7 @@ def spec(name: str, safety: Safety, *, addon: str = "", **formats: str) -> ToolS
         effects=frozenset({Effect.WRITES}),
         addon=addon,
         links=frozenset({"link"}) & formats.keys(),
+        is_basic=True,
     )
 
 
@@ -60,6 +61,12 @@ class FakeToolbox:
 
     def is_enabled(self, name: str) -> bool:
         return not any(tool.addon for tool in self.known if tool.name == name)
+
+    def enabled(self) -> Sequence[ToolSpec]:
+        return [tool for tool in self.known if not tool.addon]
+
+    def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
+        return [tool for tool in self.enabled() if tool.name in request][:limit]
 
     def find(self, name: str) -> ToolSpec | None:
         return next((tool for tool in self.known if tool.name == name), None)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from skales.agent.context import ContextBuilder, tell
+from skales.agent.offer import ToolOffer
 from skales.agent.tokens import count_message
 from skales.core.ids import SessionId
 from skales.core.message import ImagePart, Message, Role, TextPart, Usage, text_message
@@ -27,7 +28,7 @@ def context(home: DataDirectory, clock: FixedClock) -> ContextBuilder:
     tools = [spec("read", Safety.AUTO), spec("by_hand", Safety.MANUAL), spec("off", Safety.AUTO, addon="extra")]
     return ContextBuilder(
         directory=home,
-        toolbox=FakeToolbox(tools),
+        offer=ToolOffer(FakeToolbox(tools)),
         repair=repair_history,
         custom_prompt=lambda: "Be brief.",
         clock=clock,
@@ -134,7 +135,9 @@ def test_the_load_is_measured_in_the_models_own_tokens(context: ContextBuilder) 
 
 def test_a_tool_whose_words_change_is_counted_anew(home: DataDirectory, clock: FixedClock) -> None:
     box = FakeToolbox([spec("read", Safety.AUTO)])
-    context = ContextBuilder(directory=home, toolbox=box, repair=repair_history, custom_prompt=lambda: "", clock=clock)
+    context = ContextBuilder(
+        directory=home, offer=ToolOffer(box), repair=repair_history, custom_prompt=lambda: "", clock=clock
+    )
     before = context.build(chosen(), session(*talk(1)), sees=True).estimated_tokens
     box.known = [replace(box.known[0], description=WORDS)]
     assert context.build(chosen(), session(*talk(1)), sees=True).estimated_tokens > before + 100

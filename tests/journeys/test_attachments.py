@@ -247,7 +247,7 @@ async def test_starting_sweeps_what_nobody_waits_for(open_scripted: OpenApp) -> 
 
 
 async def test_history_that_holds_files_is_cut_by_what_they_weigh(open_scripted: OpenApp) -> None:
-    provider = ScriptedProvider([says("ok")], window_tokens=30_000)
+    provider = ScriptedProvider([says("ok")], window_tokens=28_000)
     async with open_scripted(provider=provider) as app:
         app.settings.set_value("compactAtPercent", "0")
         session_id = app.sessions.create().id

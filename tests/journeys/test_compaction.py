@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 GOAL = "Plan the harbour festival in Husum and never book anything on a Monday."
 FILLER = "The committee talked about tents, lamps and music for a long while. " * 30
 SUMMARY = "## Goal\nA festival.\n## Decisions\nTents come from Lund."
-WINDOW = 16_000
+WINDOW = 14_000
 
 
 def is_summary(request: ChatRequest) -> bool:

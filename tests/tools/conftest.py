@@ -76,6 +76,7 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            tools=BuiltinToolbox(context, lambda: rules.addons),
         )
 
     yield context

@@ -86,7 +86,7 @@ class Answerer:
 
         It is on disk. Raises ProviderError when nobody answers, SpendingStoppedError.
         """
-        needs = find_needs(session.messages, offers_tools=bool(self._parts.context.offer()))
+        needs = find_needs(session.messages, offers_tools=bool(self._parts.toolbox.enabled()))
         chosen = standby.pick(needs)
         while True:
             self._has_kept_text = False

@@ -9,6 +9,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from skales.agent.offer import ToolOffer
 from skales.agent.pictures import leave_out_pictures
 from skales.agent.prompt import PromptFacts, build_system_prompt
 from skales.agent.summary import present_summary
@@ -16,8 +17,8 @@ from skales.agent.tokens import CountedHistory, HistoryCounts, TokenScale, count
 from skales.core.clock import Clock, to_datetime
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, Usage, text_message
-from skales.core.ports import ChatRequest, ChosenModel, Toolbox
-from skales.core.tool import Safety, ToolSpec
+from skales.core.ports import ChatRequest, ChosenModel
+from skales.core.tool import ToolSpec
 from skales.data.paths import DataDirectory
 from skales.data.session_codec import Session
 from skales.data.session_compactions import Compaction
@@ -80,7 +81,7 @@ class ContextBuilder:
     """Assembles requests; `custom_prompt` is read for each one, since the user may change it at any time."""
 
     directory: DataDirectory
-    toolbox: Toolbox
+    offer: ToolOffer
     repair: HistoryRepair
     custom_prompt: Callable[[], str]
     clock: Clock
@@ -96,7 +97,8 @@ class ContextBuilder:
         story = tell(session, sees=sees)
         if chosen.weak:
             story = replace(story, mark=None)
-        head, tools, counted = self._head(chosen, story), self.offer(), self.count(story)
+        tools = self._offer(chosen, story)
+        head, counted = self._head(chosen, story), self.count(story)
         fixed, start = self._fixed(head, tools), story.start
         if not chosen.weak:
             window = chosen.provider.max_tokens(chosen.model) / self.scale.factor(chosen.provider_id, chosen.model)
@@ -114,7 +116,9 @@ class ContextBuilder:
 
     def measure(self, chosen: ChosenModel, story: Story) -> Load:
         """What a request with all that is not summarised would take."""
-        estimate = self._fixed(self._head(chosen, story), self.offer()) + self.count(story).between(story.start)
+        estimate = self._fixed(self._head(chosen, story), self._offer(chosen, story)) + self.count(story).between(
+            story.start
+        )
         factor = self.scale.factor(chosen.provider_id, chosen.model)
         return Load(int(estimate * factor), chosen.provider.max_tokens(chosen.model))
 
@@ -122,13 +126,9 @@ class ContextBuilder:
         """The sums over its messages."""
         return self.counts.of(story.session_id, story.messages, sees=story.sees)
 
-    def offer(self) -> tuple[ToolSpec, ...]:
-        """The tools a model may start, in a stable order."""
-        return tuple(
-            spec
-            for spec in self.toolbox.specs()
-            if spec.safety is not Safety.MANUAL and self.toolbox.is_enabled(spec.name)
-        )
+    def _offer(self, chosen: ChosenModel, story: Story) -> tuple[ToolSpec, ...]:
+        choose = self.offer.choose_for_weak if chosen.weak else self.offer.choose
+        return choose(story.messages)
 
     def _head(self, chosen: ChosenModel, story: Story) -> tuple[Message, ...]:
         system = text_message(Role.SYSTEM, build_system_prompt(self._facts(), compact=chosen.weak))

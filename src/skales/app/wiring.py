@@ -14,6 +14,7 @@ from skales.agent.budget import Budget
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
+from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
@@ -183,7 +184,7 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids, tools=toolbox
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
@@ -217,10 +218,10 @@ def build_app(
     models.accounts = accounts
     context = ContextBuilder(
         directory=directory,
-        toolbox=toolbox,
         repair=repair_history,
         custom_prompt=lambda: settings.load().system_prompt,
         clock=clock,
+        offer=ToolOffer(toolbox, lambda: settings.load().pinned_tools),
     )
 
     small_jobs = SmallJobs(

@@ -279,6 +279,14 @@ class Toolbox(Protocol):
         """The tool of this name or alias."""
         ...
 
+    def enabled(self) -> Sequence[ToolSpec]:
+        """The known tools that are on, in the same order."""
+        ...
+
+    def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
+        """The tools that are on and that a request may be about, the likeliest first."""
+        ...
+
     def check_arguments(self, spec: ToolSpec, arguments: JsonObject) -> JsonObject:
         """The arguments with harmless spellings made right (`"3"` for 3). Raises InputError that names the fault."""
         ...

@@ -51,7 +51,8 @@ class ToolSpec:
 
     `parameters` is a JSON Schema object. A string property may carry `format`: `path` (a file or folder),
     `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it. `links` names the paths that are
-    acted on themselves when they are links, instead of what they lead to.
+    acted on themselves when they are links, instead of what they lead to. `words` are more words, also of other
+    languages, that people use when they mean this tool. A basic tool is always offered, the others are found.
     """
 
     name: str
@@ -63,6 +64,8 @@ class ToolSpec:
     addon: str = ""
     example: ToolExample | None = None
     links: frozenset[str] = frozenset()
+    words: str = ""
+    is_basic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

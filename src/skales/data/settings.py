@@ -196,6 +196,7 @@ class Settings(_FilePart):
     daily_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 0.0
     compact_at_percent: Annotated[int, _from_to(0, 95)] = 75  # of the window; 0 is never
     addons: dict[str, bool] = {}
+    pinned_tools: list[str] = []  # always offered to models
 
     def provider(self, provider_id: str) -> ProviderSettings:
         """What is set for a provider; all defaults when the file does not name it."""

@@ -10,12 +10,25 @@ from typing import Protocol
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
 from skales.core.ports import CallScope
+from skales.core.tool import ToolSpec
 from skales.data.index import SearchHit
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+
+
+class ToolSearch(Protocol):
+    """The tools there are, for finding more of them."""
+
+    def enabled(self) -> Sequence[ToolSpec]:
+        """Those that are on, in a stable order."""
+        ...
+
+    def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
+        """Those that are on and that a request may be about, the likeliest first."""
+        ...
 
 
 class SessionSearch(Protocol):
@@ -66,4 +79,5 @@ class ToolContext:
     tasks: TaskList
     clock: Clock
     ids: IdSource
+    tools: ToolSearch
     command_timeout_s: float = 120

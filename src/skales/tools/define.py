@@ -42,15 +42,19 @@ class ToolMark:
     addon: str
     action: str
     example: ToolExample | None
+    words: str
+    basic: bool
 
 
-def tool(
+def tool(  # noqa: PLR0913 - all that is said of a tool stands above its function
     category: str,
     safety: Safety,
     *effects: Effect,
     addon: str = "",
     action: str = "",
     example: tuple[str, Mapping[str, JsonValue]] | None = None,
+    words: str = "",
+    basic: bool = False,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -66,9 +70,12 @@ def tool(
             shows how long a text is instead of the text; a part in brackets vanishes when an argument in it is not
             given: `Search for {query}[ in {path}]`.
         example: A request in a person's words, and the arguments it leads to.
+        words: What people say when they mean it and what stands nowhere else here, in English and German; it is found
+            by them.
+        basic: Whether it is always offered; all others are found when they are needed.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown)
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic)
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

@@ -47,6 +47,8 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         effects=frozenset(Effect(as_text(effect)) for effect in as_list(entry.get("effects"))),
         addon=as_text(entry.get("addon")),
         example=ToolExample(as_text(example.get("request")), as_object(example.get("arguments"))) if example else None,
+        words=as_text(entry.get("words")),
+        is_basic=entry.get("basic") is True,
         links=frozenset(as_text(name) for name in as_list(entry.get("links"))),
     )
     return IndexEntry(
@@ -69,6 +71,8 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "effects": sorted(effect.value for effect in spec.effects),
         "links": sorted(spec.links),
         "addon": spec.addon,
+        "words": spec.words,
+        "basic": spec.is_basic,
         "action": entry.action,
         "example": cast(JsonValue, example and {"request": example.request, "arguments": example.arguments}),
         "module": entry.module,

@@ -20,6 +20,7 @@ from skales.tools.binding import bind_arguments
 from skales.tools.context import ToolContext
 from skales.tools.define import Returned
 from skales.tools.describe import describe_call
+from skales.tools.finding import ToolFinder
 from skales.tools.index import IndexEntry, load_index
 from skales.tools.schema import ToolFunction, as_tool_function
 
@@ -50,6 +51,17 @@ class BuiltinToolbox:
         """The tool of this name or alias."""
         entry = self._entry(name)
         return entry.spec if entry else None
+
+    def enabled(self) -> Sequence[ToolSpec]:
+        """The tools that are on, in the same order."""
+        switches = self._addons()
+        return [spec for spec in self.specs() if not spec.addon or is_addon_on(spec.addon, switches)]
+
+    def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
+        """The tools that are on and that a request may be about, the likeliest first."""
+        enabled = {spec.name for spec in self.enabled()}
+        found = self._finder.find(request, len(self._entries))
+        return [spec for spec in found if spec.name in enabled][:limit]
 
     def check_arguments(self, spec: ToolSpec, arguments: JsonObject) -> JsonObject:
         """The arguments with harmless spellings made right. Raises InputError that names the fault."""
@@ -82,6 +94,10 @@ class BuiltinToolbox:
     @cached_property
     def _entries(self) -> Mapping[str, IndexEntry]:
         return {entry.spec.name: entry for entry in load_index()}
+
+    @cached_property
+    def _finder(self) -> ToolFinder:
+        return ToolFinder(self.specs())
 
     @cached_property
     def _aliases(self) -> Mapping[str, str]:

@@ -66,6 +66,8 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
         effects=mark.effects,
         addon=mark.addon,
         example=mark.example,
+        words=mark.words,
+        is_basic=mark.basic,
         links=frozenset(parameter.name for parameter in tool_parameters(function) if parameter.type is LinkPath),
     )
 

@@ -23,6 +23,7 @@ _SOURCE_WITHOUT_SESSION = "memory_write"
         "Remember that I am allergic to nuts",
         {"content": "Is allergic to nuts", "category": "fact", "keywords": ["allergy", "nuts", "food"]},
     ),
+    basic=True,
 )
 async def memory_write(
     ctx: ToolContext,
@@ -60,6 +61,7 @@ async def memory_write(
     Effect.READS_PRIVATE,
     action="Search memories for {query}",
     example=("What do you know about my diet?", {"query": "diet food allergy"}),
+    basic=True,
 )
 async def memory_search(ctx: ToolContext, query: str, limit: Annotated[int, Range(1, 50)] = 10) -> ToolResult:
     """Search what was remembered about the person, by words.

@@ -20,6 +20,7 @@ _MOST_OPTIONS = 8
         "Book a table for us",
         {"question": "For which evening should I book?", "options": ["Friday", "Saturday"]},
     ),
+    basic=True,
 )
 async def ask_user(
     ctx: ToolContext, question: str, options: Annotated[Sequence[str], Range(0, _MOST_OPTIONS)] = ()

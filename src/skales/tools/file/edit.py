@@ -66,6 +66,7 @@ class _Wanted:
         "Change the port in app.ini from 80 to 8080",
         {"path": "app.ini", "old_text": "port = 80\n", "new_text": "port = 8080\n"},
     ),
+    basic=True,
 )
 async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
     """Change one place in a text file; the rest stays as it is.

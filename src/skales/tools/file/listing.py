@@ -33,6 +33,7 @@ _CHUNK_BYTES = 1024 * 1024
     Effect.READS_PRIVATE,
     action="List {path}",
     example=("Which files are in reports?", {"path": "reports"}),
+    basic=True,
 )
 async def list_directory(ctx: ToolContext, path: Path = Path(), depth: Annotated[int, Range(1, 20)] = 1) -> ToolResult:
     """List a folder with sizes and dates.

@@ -45,6 +45,7 @@ class _Source:
     Effect.READS_PRIVATE,
     action="Read {path}",
     example=("What does notes.txt say?", {"path": "notes.txt"}),
+    basic=True,
 )
 async def read_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -74,6 +74,7 @@ class _Tally:
     Effect.READS_PRIVATE,
     action="Look for files named {pattern}[ in {path}]",
     example=("Find all PDF files", {"pattern": "*.pdf"}),
+    basic=True,
 )
 async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> ToolResult:
     """Find files and folders by name.
@@ -91,6 +92,7 @@ async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> Too
     Effect.READS_PRIVATE,
     action="Search for “{query}”[ in {path}]",
     example=("Where is parse_date used?", {"query": "parse_date"}),
+    basic=True,
 )
 async def search_in_files(
     ctx: ToolContext, query: str, path: Path = Path(), pattern: str = "", regex: bool = False

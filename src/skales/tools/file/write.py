@@ -35,6 +35,7 @@ class _Style:
     Effect.WRITES,
     action="Write {content:size} to {path}",
     example=("Save 'buy milk' as todo.txt", {"path": "todo.txt", "content": "buy milk\n"}),
+    basic=True,
 )
 async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     """Create a text file, or replace all of an existing one; folders on the way are made.

@@ -22,6 +22,7 @@ from skales.tools.system.shell import shell_words
     Effect.OUTBOUND,
     action="Run {command}[ in {cwd}]",
     example=("How many lines does data.csv have?", {"command": "wc -l data.csv"}),
+    basic=True,
 )
 async def execute_command(
     ctx: ToolContext,

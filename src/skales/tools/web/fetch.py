@@ -27,6 +27,7 @@ _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/jso
     Effect.OUTBOUND,
     action="Read the page {url}",
     example=("What is on https://example.org/prices?", {"url": "https://example.org/prices"}),
+    basic=True,
 )
 async def fetch_web_page(ctx: ToolContext, url: Url, start: Annotated[int, Range(0, _MOST_START)] = 0) -> ToolResult:
     """Read a web page as text, with menus, tables and link addresses; use it to look something up at a known address.

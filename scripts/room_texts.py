@@ -98,6 +98,12 @@ def _name_value(properties: dict[str, Any], numbers: Iterator[int], place: re.Ma
     return f"%(place_{place[1]})s" if is_place else f"%({place[1]})s"
 
 
+def addon_messages(addons: Path) -> Iterator[tuple[str, str]]:
+    """What people read of add-ons, each with its place."""
+    for addon in tomllib.loads(addons.read_text(encoding="utf-8")).values():
+        yield from ((addon[name], f"tools/{addons.name}") for name in ("label", "about", "needs") if addon.get(name))
+
+
 def catalog_messages(catalog: Path) -> Iterator[tuple[str, str]]:
     """The hints and explanations of the providers."""
     place = f"providers/{catalog.name}"

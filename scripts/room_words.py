@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from room_sources import Function, Module, assigned, called_name, read_modules
-from room_texts import Pieces, catalog_messages, combine, is_spoken, open_fields, tool_messages, write_message
+from room_texts import (
+    Pieces,
+    addon_messages,
+    catalog_messages,
+    combine,
+    is_spoken,
+    open_fields,
+    tool_messages,
+    write_message,
+)
 
 # What a person is shown of these: position (-1 for none) and name of the argument.
 _SINKS = {
@@ -63,6 +72,7 @@ def _all_messages(root: Path) -> Iterator[tuple[str, str]]:
         if is_spoken(pieces):
             yield message, place
     yield from tool_messages(root / "tools" / "index.json")
+    yield from addon_messages(root / "tools" / "addons.toml")
     yield from catalog_messages(root / "providers" / "catalog.toml")
 
 

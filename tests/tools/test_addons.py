@@ -23,6 +23,6 @@ def test_a_switch_counts_as_far_as_its_addon_has_one(
 
 
 def test_what_stays_closed_to_new_users_is_off() -> None:
-    states = load_addons()
+    known = load_addons()
     risky = ("computer_use", "network_scanner", "swarm", "teams", "devkit", "webhooks")
-    assert {states[name] for name in risky} == {AddonState.OFF}
+    assert {known[name].state for name in risky} == {AddonState.OFF}

@@ -15,7 +15,7 @@ class Backend(Protocol):
     """What commands need of the app. JSON shapes are those of `app.reports`."""
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model` or `sessions`."""
         ...
 
     async def session(self, session_id: str) -> JsonObject:
@@ -40,6 +40,10 @@ class Backend(Protocol):
 
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one. Raises InputError."""
+        ...
+
+    async def switch_addon(self, addon_id: str, *, is_on: bool) -> JsonObject:
+        """Switch an add-on. Raises NotFoundError, ConflictError for one without a switch."""
         ...
 
     async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import anyio.to_thread
 
+from skales.app.addons import report_addons, switch_addon
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
 from skales.app.reports import (
@@ -28,6 +29,7 @@ from skales.data.paths import locate_data_directory
 _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "status": report_status,
     "tools": report_tools,
+    "addons": report_addons,
     "model": report_model,
     "sessions": report_sessions,
 }
@@ -52,7 +54,7 @@ class InProcessBackend:
         return False
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model` or `sessions`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
 
     async def session(self, session_id: str) -> JsonObject:
@@ -83,6 +85,10 @@ class InProcessBackend:
             raise InputError(
                 f"Unknown provider: {provider}", hint=f"Set it up with `skales config provider {provider}`"
             )
+
+    async def switch_addon(self, addon_id: str, *, is_on: bool) -> JsonObject:
+        """Switch an add-on."""
+        return await anyio.to_thread.run_sync(lambda: switch_addon(self._app, addon_id, is_on=is_on))
 
     async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
         """Run a tool as the person."""

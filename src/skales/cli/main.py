@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_serve(commands)
     _add_chat(commands)
     _add_tools(commands)
+    _add_addons(commands)
     _add_model(commands)
     _add_models(commands)
     _add_sessions(commands)
@@ -93,6 +94,15 @@ def _add_tools(commands: _Commands) -> None:
     run.add_argument("name")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="--parameter value …, before them --json for JSON")
     _add_json(tools)
+
+
+def _add_addons(commands: _Commands) -> None:
+    addons = commands.add_parser("addons", help="list the add-ons, or switch one: skales addons on email")
+    actions = addons.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="list those with tools (default)"))
+    for name in ("on", "off"):
+        actions.add_parser(name, help=f"switch one {name}").add_argument("id")
+    _add_json(addons)
 
 
 def _add_model(commands: _Commands) -> None:

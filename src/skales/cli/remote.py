@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Self, cast
+from urllib.parse import quote
 
 import httpx2
 
@@ -43,7 +44,7 @@ class RemoteBackend:
         return True
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model` or `sessions`."""
         return await self._call("GET", f"/api/{name}")
 
     async def session(self, session_id: str) -> JsonObject:
@@ -71,6 +72,10 @@ class RemoteBackend:
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""
         await self._call("PUT", "/api/model", json={"provider": provider, "model": model})
+
+    async def switch_addon(self, addon_id: str, *, is_on: bool) -> JsonObject:
+        """Switch an add-on."""
+        return await self._call("PATCH", f"/api/addons/{quote(addon_id, safe='')}", json={"enabled": is_on})
 
     async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
         """Run a tool as the person."""

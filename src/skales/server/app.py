@@ -7,6 +7,7 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
+from skales.server.api import addons as addon_routes
 from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
 from skales.server.errors import (
     HttpError,
@@ -16,6 +17,7 @@ from skales.server.errors import (
 from skales.server.guards import LocalGuard
 from skales.server.joining import join_routers
 from skales.server.ui import (
+    addons,
     bootstrap,
     chat,
     commands,
@@ -35,6 +37,7 @@ from skales.server.ui import (
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
 _SCREENS = (
+    addons,
     chat,
     bootstrap,
     compare,
@@ -74,6 +77,7 @@ def create_server(app: App) -> FastAPI:
         local.router,
         history.router,
         cost_sums.router,
+        addon_routes.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -25,6 +25,7 @@ class Screen(StrEnum):
     HISTORY = "history"
     TOOLS = "tools"
     COSTS = "costs"
+    ADDONS = "addons"
     SETTINGS = "settings"
     DEVELOPER = "developer"
     NONE = "none"

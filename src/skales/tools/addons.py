@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -19,16 +20,36 @@ class AddonState(StrEnum):
     RETIRED = "retired"
 
 
+@dataclass(frozen=True, slots=True)
+class Addon:
+    """One add-on. `about` is what it brings, `needs` what it takes besides the switch; both may be empty."""
+
+    id: str
+    state: AddonState
+    label: str
+    about: str = ""
+    needs: str = ""
+
+    @property
+    def has_switch(self) -> bool:
+        """Whether a person decides about it."""
+        return self.state not in (AddonState.CORE, AddonState.RETIRED)
+
+
 @cache
-def load_addons() -> Mapping[str, AddonState]:
-    """Add-on id → its state on a fresh install."""
+def load_addons() -> Mapping[str, Addon]:
+    """Add-on id → the add-on, in the order of the table."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    return {name: AddonState(state) for name, state in table.items()}
+    return {
+        name: Addon(name, AddonState(facts["state"]), facts["label"], facts.get("about", ""), facts.get("needs", ""))
+        for name, facts in table.items()
+    }
 
 
 def is_addon_on(addon: str, switches: Mapping[str, bool]) -> bool:
     """Whether an add-on is on, given the person's switches; an id that nobody knows is off."""
-    match load_addons().get(addon, AddonState.RETIRED):
+    known = load_addons().get(addon)
+    match known.state if known else AddonState.RETIRED:
         case AddonState.CORE:
             return True
         case AddonState.RETIRED:

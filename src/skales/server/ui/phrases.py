@@ -142,3 +142,8 @@ def greet(now_ms: int) -> str:
     if 12 <= hour < 18:
         return _("Good afternoon.")
     return _("Good evening.")
+
+
+def first_sentence(text: str) -> str:
+    """The beginning of a text up to its first full stop."""
+    return text.strip().partition(". ")[0].rstrip(".")

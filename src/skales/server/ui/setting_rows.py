@@ -1,13 +1,12 @@
 """Every row of the settings page: the table's, the small model's, and a switch for each add-on that has tools here."""
 
+from skales.app.addons import list_addons
 from skales.app.wiring import App
+from skales.server.told import told
 from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up, name_provider
 from skales.server.ui.setting_table import SETTINGS, Kind, Option, Section, Setting
 from skales.server.words import N_
-from skales.tools.addons import AddonState, load_addons
-
-# Parked and retired add-ons are not offered, those of the core have no switch.
-_OFFERED = (AddonState.ON, AddonState.OFF)
+from skales.tools.addons import Addon
 
 
 def list_rows(app: App) -> tuple[Setting, ...]:
@@ -60,16 +59,16 @@ def _small_model_rows(app: App) -> tuple[Setting, ...]:
 
 def _addon_rows(app: App) -> tuple[Setting, ...]:
     """A switch without a tool behind it would do nothing, so there is none."""
-    states = load_addons()
-    behind = dict.fromkeys(spec.addon for spec in app.toolbox.specs() if spec.addon)
-    return tuple(
-        Setting(
-            name=f"addons.{addon}",
-            section=Section.TOOLS,
-            label=addon.replace("_", " ").capitalize(),
-            kind=Kind.SWITCH,
-            words=N_("add-on, tools"),
-        )
-        for addon in behind
-        if states.get(addon) in _OFFERED
+    return tuple(addon_row(status.addon) for status in list_addons(app) if status.addon.has_switch)
+
+
+def addon_row(addon: Addon) -> Setting:
+    """The switch of one add-on."""
+    return Setting(
+        name=f"addons.{addon.id}",
+        section=Section.TOOLS,
+        label=told(addon.label),
+        help=told(addon.about),
+        kind=Kind.SWITCH,
+        words=N_("add-on, tools"),
     )

@@ -16,7 +16,7 @@ from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
-from skales.server.ui.phrases import show_duration
+from skales.server.ui.phrases import first_sentence, show_duration
 from skales.server.ui.tool_views import ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage
 from skales.server.ui.toolform import build_fields, read_arguments, required_names, write_command
 from skales.server.views import Screen, Trouble
@@ -106,7 +106,7 @@ def list_tools(app: AppDep, q: str = "", current: str = "") -> str:
 def list_names(app: AppDep) -> list[ToolName]:
     """Enabled tools, for completing `/tool` in the message field."""
     return [
-        ToolName(spec.name, _first_sentence(told(spec.description)), required_names(spec), write_command(spec))
+        ToolName(spec.name, first_sentence(told(spec.description)), required_names(spec), write_command(spec))
         for spec in app.toolbox.specs()
         if app.toolbox.is_enabled(spec.name)
     ]
@@ -169,7 +169,7 @@ def _build_list(app: App, query: str, current: str) -> ToolList:
 
 def _row(app: App, spec: ToolSpec, current: str) -> ToolRow:
     return ToolRow(
-        spec.name, _first_sentence(told(spec.description)), app.toolbox.is_enabled(spec.name), spec.name == current
+        spec.name, first_sentence(told(spec.description)), app.toolbox.is_enabled(spec.name), spec.name == current
     )
 
 
@@ -183,7 +183,3 @@ def _find(app: App, name: str) -> ToolSpec:
 def _label(category: str) -> str:
     words = _CATEGORIES.get(category)
     return _(words) if words else category.replace("_", " ").capitalize()
-
-
-def _first_sentence(text: str) -> str:
-    return text.strip().partition("\n")[0]

@@ -1,0 +1,37 @@
+"""What the templates of the add-ons page are given; see `server.views`."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skales.server.ui.setting_views import Control
+from skales.server.views import Shell
+
+
+@dataclass(frozen=True, slots=True)
+class AddonTool:
+    """A tool of an add-on, with its first sentence."""
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddonCard:
+    """One add-on. `control` is its switch; those of the core have none. `needs` is a sentence, empty for nothing."""
+
+    id: str
+    label: str
+    about: str
+    needs: str
+    control: Control | None
+    tools: tuple[AddonTool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonsPage:
+    """Every add-on with tools: those with a switch first, then the core."""
+
+    template: ClassVar[str] = "addons/page.html"
+    shell: Shell
+    switched: tuple[AddonCard, ...]
+    core: tuple[AddonCard, ...]

@@ -79,8 +79,16 @@ def report_memories(app: App) -> JsonObject:
 
 
 def report_result(result: ToolResult) -> JsonObject:
-    """What came of a tool that a person ran."""
-    return {"text": result.text, "summary": result.summary, "isError": result.is_error, "files": list(result.files)}
+    """What came of a tool that a person ran. `text` is what a model would get."""
+    return {
+        "ok": not result.is_error,
+        "summary": result.summary,
+        "data": result.data,
+        "files": list(result.files),
+        "error": result.text if result.is_error else None,
+        "text": result.text,
+        "isError": result.is_error,
+    }
 
 
 def report_status(app: App) -> JsonObject:

@@ -33,7 +33,7 @@ from skales.core.events import TurnEvent
 from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
 from skales.core.ports import CallScope, ModelChooser, Toolbox
-from skales.core.tool import ToolCall, ToolResult
+from skales.core.tool import ToolCall, ToolResult, ToolSpec
 from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
@@ -107,6 +107,13 @@ class App:
         self.sessions.close()
         self.lock.release()
 
+    def require_tool(self, name: str) -> ToolSpec:
+        """The tool of this name or alias. Raises NotFoundError."""
+        spec = self.toolbox.find(name)
+        if spec is None:
+            raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
+        return spec
+
     async def run_tool(
         self,
         name: str,
@@ -116,8 +123,7 @@ class App:
         emit: Callable[[TurnEvent], None] | None = None,
     ) -> ToolResult:
         """Run a tool as the person, without a conversation. Raises NotFoundError for a tool that does not exist."""
-        if self.toolbox.find(name) is None:
-            raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
+        self.require_tool(name)
         call = ToolCall(f"call_{self.ids.token(12)}", name, arguments)
         origin = CallOrigin(session_id=SessionId(""), surface=surface, emit=emit or _ignore, by_user=True)
         return await self.gate.run(call, origin)

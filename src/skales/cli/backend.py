@@ -1,11 +1,11 @@
 """The app behind a command: a running server over HTTP when there is one, else the app in this process."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
 from skales.core.approval import Decision
-from skales.core.events import NumberedEvent
+from skales.core.events import NumberedEvent, Progress
 from skales.core.json import JsonObject
 from skales.data.instance import find_instance
 from skales.data.paths import locate_data_directory
@@ -46,8 +46,12 @@ class Backend(Protocol):
         """Switch an add-on. Raises NotFoundError, ConflictError for one without a switch."""
         ...
 
-    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Run a tool as the person: `{text, summary, isError, files}`."""
+    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
+        """Run a tool as the person: `{ok, summary, data, files, error, text}`; cancelling ends it."""
+        ...
+
+    async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
+        """Offer a tool to models always, or only when it is found. Raises NotFoundError."""
         ...
 
     async def create_session(self) -> str:

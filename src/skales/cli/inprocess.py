@@ -8,6 +8,7 @@ import anyio.to_thread
 from skales.app.addons import report_addons, switch_addon
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
+from skales.app.pins import pin_tool
 from skales.app.reports import (
     report_hits,
     report_model,
@@ -21,7 +22,7 @@ from skales.app.wiring import App, open_app
 from skales.cli.backend import Backend
 from skales.core.approval import Decision
 from skales.core.errors import InputError
-from skales.core.events import NumberedEvent
+from skales.core.events import NumberedEvent, Progress, TurnEvent
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
 from skales.data.paths import locate_data_directory
@@ -90,9 +91,20 @@ class InProcessBackend:
         """Switch an add-on."""
         return await anyio.to_thread.run_sync(lambda: switch_addon(self._app, addon_id, is_on=is_on))
 
-    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
+    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
         """Run a tool as the person."""
-        return report_result(await self._app.run_tool(name, arguments, surface="cli"))
+
+        def tell(event: TurnEvent) -> None:
+            if isinstance(event, Progress):
+                report(event)
+
+        return report_result(await self._app.run_tool(name, arguments, surface="cli", emit=tell))
+
+    async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
+        """Offer a tool to models always, or only when it is found."""
+        spec = self._app.require_tool(name)
+        status = await anyio.to_thread.run_sync(lambda: pin_tool(self._app, spec, is_pinned=is_pinned))
+        return {"name": status.spec.name, "pinned": status.is_pinned, "basic": status.spec.is_basic}
 
     async def create_session(self) -> str:
         """A new conversation's id."""

@@ -90,6 +90,8 @@ def _add_tools(commands: _Commands) -> None:
     _add_json(actions.add_parser("list", help="list all tools (default)"))
     show = actions.add_parser("show", help="show a tool's parameters")
     show.add_argument("name")
+    for name, what in (("pin", "always offer one to models"), ("unpin", "offer it only when it is found")):
+        actions.add_parser(name, help=what).add_argument("name")
     run = actions.add_parser("run", help="run a tool: skales tools run read_file --path notes.txt")
     run.add_argument("name")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="--parameter value …, before them --json for JSON")

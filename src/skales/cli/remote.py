@@ -1,7 +1,7 @@
 """A running server over HTTP, with the local token that only this user can read."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Self, cast
 from urllib.parse import quote
 
@@ -10,7 +10,7 @@ import httpx2
 from skales.core.approval import Decision
 from skales.core.errors import ConfigurationError, InputError, NotFoundError, SkalesError
 from skales.core.event_json import event_from_json
-from skales.core.events import NumberedEvent
+from skales.core.events import NumberedEvent, Progress
 from skales.core.json import JsonObject, as_int, as_object, as_text
 from skales.data.instance import Instance
 
@@ -77,9 +77,27 @@ class RemoteBackend:
         """Switch an add-on."""
         return await self._call("PATCH", f"/api/addons/{quote(addon_id, safe='')}", json={"enabled": is_on})
 
-    async def run_tool(self, name: str, arguments: JsonObject) -> JsonObject:
-        """Run a tool as the person."""
-        return await self._call("POST", f"/api/tools/{name}/run", json=arguments, timeout=None)
+    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
+        """Run a tool as the person; going away ends it there too."""
+        path = f"/api/tools/{quote(name, safe='')}/follow"
+        try:
+            async with self._client.stream("POST", path, json=arguments) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    self._read(answer)
+                async for line in _lines(answer.aiter_bytes()):
+                    frame = as_object(json.loads(line[6:])) if line.startswith(b"data: ") else {}
+                    if "progress" in frame:
+                        report(_progress(as_object(frame["progress"])))
+                    elif "result" in frame:
+                        return as_object(frame["result"])
+        except httpx2.HTTPError as error:
+            raise self._lost(error) from error
+        raise ConfigurationError(f"{self._url} ended before the tool did", hint="See the log of the server")
+
+    async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
+        """Offer a tool to models always, or only when it is found."""
+        return await self._call("PUT", f"/api/tools/{quote(name, safe='')}/pin", json={"pinned": is_pinned})
 
     async def create_session(self) -> str:
         """A new conversation's id."""
@@ -123,6 +141,10 @@ class RemoteBackend:
             answer = await self._client.request(method, path, **options)
         except httpx2.HTTPError as error:
             raise self._lost(error) from error
+        return self._read(answer)
+
+    def _read(self, answer: httpx2.Response) -> JsonObject:
+        """The body of an answer that went well. Raises the error that another one tells of."""
         try:
             body = as_object(cast(JsonObject, answer.json()))
         except ValueError as error:
@@ -137,6 +159,12 @@ class RemoteBackend:
         return ConfigurationError(
             f"The server at {self._url} does not answer ({type(error).__name__})", hint="Is it still running?"
         )
+
+
+def _progress(frame: JsonObject) -> Progress:
+    return Progress(
+        as_text(frame.get("label")), as_int(frame.get("done")), as_int(frame.get("total")), as_text(frame.get("unit"))
+    )
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from skales.cli.progress_bar import ProgressBar
 from skales.cli.terminal import aside, paint, warn
 from skales.core.events import (
     AnswerSaved,
@@ -25,8 +26,6 @@ from skales.core.events import (
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import ToolCall, ToolResult
 
-_BAR_WIDTH = 30
-
 
 @dataclass(slots=True)
 class TurnView:
@@ -40,12 +39,15 @@ class TurnView:
     # The person ran a tool themselves: its result is the answer.
     _is_direct: bool = False
     _is_failed_direct: bool = False
-    _bar_shown: bool = False
+    _bar: ProgressBar = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._bar = ProgressBar(self._end_line)
 
     def show(self, event: TurnEvent) -> None:  # noqa: C901 - one arm per event
         """Render one event."""
         if not isinstance(event, Progress):
-            self._clear_bar()
+            self._bar.clear()
         match event:
             case TextDelta(text):
                 self._write(text)
@@ -59,7 +61,8 @@ class TurnView:
             case Notice(level, text):
                 self._say(text, important=level == "warning")
             case Progress():
-                self._show_bar(event)
+                if not self.quiet:
+                    self._bar.show(event)
             case Compacted(messages):
                 self._say(f"Summarised {messages} earlier messages for the model; the whole conversation is kept")
             case MessageQueued(text):
@@ -130,24 +133,3 @@ class TurnView:
             print(paint(f"Error: {event.error}", "red", to=sys.stderr), file=sys.stderr)
             if event.hint:
                 aside(f"  {event.hint}")
-
-    def _show_bar(self, event: Progress) -> None:
-        if self.quiet or not sys.stderr.isatty():
-            return
-        self._end_line()
-        share = event.done / event.total if event.total else 0
-        filled = int(share * _BAR_WIDTH)
-        amount = (
-            f"{event.done / 1e6:.1f} of {event.total / 1e6:.1f} MB"
-            if event.unit == "bytes"
-            else f"{event.done}/{event.total}"
-        )
-        bar = f"{event.label} [{'█' * filled}{'·' * (_BAR_WIDTH - filled)}] {amount}"
-        sys.stderr.write(f"\r\033[K{bar}")
-        sys.stderr.flush()
-        self._bar_shown = True
-
-    def _clear_bar(self) -> None:
-        if self._bar_shown:
-            sys.stderr.write("\r\033[K")
-            self._bar_shown = False

@@ -1,5 +1,7 @@
 """The tools page against the real app: every tool is found and run here without a model."""
 
+import json
+
 import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
@@ -7,6 +9,15 @@ from starlette.testclient import TestClient
 from skales.app.wiring import App
 from skales.data.paths import DataDirectory
 from tests.server.ui.conftest import Look
+
+
+def run(page: TestClient, tool: str, filled: dict[str, str]) -> HTMLParser:
+    """The result that the stream of a run ends with."""
+    answer = page.post(f"/ui/tools/{tool}/run", data=filled)
+    assert answer.status_code == 200
+    frames = [frame.split("\n") for frame in answer.text.split("\n\n") if frame.startswith("event: ")]
+    (end,) = [json.loads(data.removeprefix("data: ")) for name, data in frames if name == "event: end"]
+    return HTMLParser(end["html"])
 
 
 def names(tree: HTMLParser) -> list[str]:
@@ -34,13 +45,13 @@ def test_a_search_without_hits_says_so(look: Look) -> None:
 
 def test_a_tool_runs_and_shows_its_result(page: TestClient, home: DataDirectory) -> None:
     (home.workspace / "notes.txt").write_text("buy <milk>", encoding="utf-8")
-    tree = HTMLParser(page.post("/ui/tools/read_file/run", data={"arg-path": "notes.txt", "arg-start": "1"}).text)
+    tree = run(page, "read_file", {"arg-path": "notes.txt", "arg-start": "1"})
     assert tree.css_first("h3").text().startswith("Done")  # type: ignore[union-attr]
     assert "buy <milk>" in tree.css_first(".output").text()  # type: ignore[union-attr]
 
 
 def test_a_tool_that_asks_first_runs_at_once_for_the_person(page: TestClient, home: DataDirectory) -> None:
-    page.post("/ui/tools/write_file/run", data={"arg-path": "new.txt", "arg-content": "line\r\n"})
+    run(page, "write_file", {"arg-path": "new.txt", "arg-content": "line\r\n"})
     assert (home.workspace / "new.txt").read_text(encoding="utf-8") == "line\n"
 
 
@@ -56,9 +67,7 @@ def test_a_tool_that_asks_first_runs_at_once_for_the_person(page: TestClient, ho
 def test_what_goes_wrong_is_told_where_the_result_would_be(
     page: TestClient, tool: str, filled: dict[str, str], words: str
 ) -> None:
-    answer = page.post(f"/ui/tools/{tool}/run", data=filled)
-    assert answer.status_code == 200
-    assert words in (HTMLParser(answer.text).body.text() if HTMLParser(answer.text).body else "")  # type: ignore[union-attr]
+    assert words in run(page, tool, filled).body.text()  # type: ignore[union-attr]
 
 
 def test_without_scripts_the_whole_page_comes_back_with_result_and_form(page: TestClient, home: DataDirectory) -> None:
@@ -79,3 +88,16 @@ def test_the_message_field_learns_the_tools_and_their_parameters(page: TestClien
     known = {tool["name"]: tool for tool in page.get("/ui/tools/names").json()}
     assert known["read_file"]["required"] == ["path"]
     assert known["read_file"]["usage"].startswith("/tool read_file path=")
+
+
+def test_a_tool_is_pinned_and_unpinned_on_its_page(page: TestClient, look: Look, app: App) -> None:
+    assert look("/tools/move_file").css_first("#tool-pinned:checked") is None
+    answer = page.post("/ui/tools/move_file/pin", data={"pinned": "true"})
+    assert "checked" in HTMLParser(answer.text).css_first("#tool-pinned").attributes  # type: ignore[union-attr]
+    assert app.settings.load().pinned_tools == ["move_file"]
+    page.post("/ui/tools/move_file/pin", data={"pinned": "false"})
+    assert app.settings.load().pinned_tools == []
+
+
+def test_a_basic_tool_needs_no_pin(look: Look) -> None:
+    assert look("/tools/read_file").css_first("#tool-pinned") is None

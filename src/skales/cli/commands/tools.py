@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from skales.cli.backend import open_backend
+from skales.cli.progress_bar import ProgressBar
 from skales.cli.terminal import paint, row, title
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_typed
@@ -18,6 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     match arguments.action:
         case "run":
             return asyncio.run(_run_tool(arguments.name, arguments.arguments))
+        case "pin" | "unpin":
+            return asyncio.run(_pin(arguments.name, is_pinned=arguments.action == "pin"))
         case "show":
             return _show(arguments.name)
         case _:
@@ -62,11 +65,23 @@ def _show(name: str) -> int:
     return 0
 
 
+async def _pin(name: str, *, is_pinned: bool) -> int:
+    async with open_backend() as backend:
+        status = await backend.pin_tool(name, is_pinned=is_pinned)
+    always = status["pinned"] is True or status["basic"] is True
+    print(f"{as_text(status['name'])} is offered {'always' if always else 'when it is found'}")
+    return 0
+
+
 async def _run_tool(name: str, words: Sequence[str]) -> int:
     as_json = "--json" in words[:1]
     arguments = parse_words(words[1:] if as_json else words)
     async with open_backend() as backend:
-        result = await backend.run_tool(name, arguments)
+        bar = ProgressBar()
+        try:
+            result = await backend.run_tool(name, arguments, bar.show)
+        finally:
+            bar.clear()
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:

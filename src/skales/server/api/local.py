@@ -2,16 +2,23 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import asdict
 
 import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales import __version__
+from skales.app.pins import pin_tool
 from skales.app.reports import report_result
+from skales.app.tool_runs import follow_run
 from skales.app.wiring import App
+from skales.core.errors import InputError
 from skales.core.event_json import event_to_json
+from skales.core.events import Progress
 from skales.core.ids import SessionId
+from skales.core.json import JsonObject
+from skales.core.tool import ToolResult
 from skales.server.access import AppDep, KnownCaller
 from skales.server.bodies import Answer, JsonBody
 from skales.server.errors import HttpError
@@ -69,6 +76,36 @@ async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingR
 async def run_tool(app: AppDep, name: str, body: JsonBody) -> Answer:
     """Run a tool as the person at this machine; rules still hold, approval is the call itself."""
     return report_result(await app.run_tool(name, body, surface="cli"))
+
+
+@router.post("/tools/{name}/follow")
+async def follow_tool(app: AppDep, name: str, body: JsonBody) -> StreamingResponse:
+    """The same with its progress: frames `{progress: {label, done, total, unit}}`, then `{result: …}`.
+
+    Leaving ends the run.
+    """
+    app.require_tool(name)
+    return event_stream(_run_frames(app, name, body))
+
+
+@router.put("/tools/{name}/pin")
+def pin(app: AppDep, name: str, body: JsonBody) -> Answer:
+    """Offer it to models always, or only when it is found."""
+    is_pinned = body.get("pinned")
+    if not isinstance(is_pinned, bool):
+        raise InputError("'pinned' must be true or false")
+    status = pin_tool(app, app.require_tool(name), is_pinned=is_pinned)
+    return {"name": status.spec.name, "pinned": status.is_pinned, "basic": status.spec.is_basic}
+
+
+async def _run_frames(app: App, name: str, arguments: JsonObject) -> AsyncGenerator[bytes, None]:
+    async with aclosing(follow_run(app, name, arguments, surface="cli")) as steps:
+        async for step in steps:
+            match step:
+                case Progress():
+                    yield encode_frame({"progress": asdict(step)})
+                case ToolResult():
+                    yield encode_frame({"result": report_result(step)})
 
 
 async def _frames(app: App, session_id: SessionId, after: int) -> AsyncGenerator[bytes, None]:

@@ -74,6 +74,16 @@ class ToolResultView:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolPin:
+    """Whether models always get the tool; of a basic one they do in any case."""
+
+    template: ClassVar[str] = "tools/pin.html"
+    name: str
+    is_pinned: bool
+    is_basic: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ToolDetail:
     """One tool with its form. `effects` and `safety` are in plain words."""
 
@@ -88,6 +98,7 @@ class ToolDetail:
     addon: str
     fields: tuple[ToolField, ...]
     command: str
+    pin: ToolPin
     result: ToolResultView | None = None
 
 

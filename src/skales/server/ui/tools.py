@@ -1,23 +1,30 @@
 """The tools page: every tool can be found and run here, with or without a model."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 
+from skales.app.pins import PinStatus, pin_tool, read_pin
+from skales.app.tool_runs import follow_run
 from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
+from skales.core.events import Progress
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
 from skales.server.access import AppDep, PageSession
+from skales.server.live import Frame
 from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
-from skales.server.ui.phrases import first_sentence, show_duration
-from skales.server.ui.tool_views import ToolDetail, ToolGroup, ToolList, ToolResultView, ToolRow, ToolsPage
+from skales.server.ui.phrases import first_sentence, show_duration, show_number, show_size
+from skales.server.ui.push import PushResponse
+from skales.server.ui.tool_views import ToolDetail, ToolGroup, ToolList, ToolPin, ToolResultView, ToolRow, ToolsPage
 from skales.server.ui.toolform import build_fields, read_arguments, required_names, write_command
 from skales.server.views import Screen, Trouble
 from skales.server.words import N_, _
@@ -112,20 +119,59 @@ def list_names(app: AppDep) -> list[ToolName]:
     ]
 
 
-@router.post("/ui/tools/{name}/run", response_class=PageResponse)
-async def run_tool(app: AppDep, name: str, filled: FilledForm) -> str:
-    """Run it as the person at this computer; only the result is shown."""
-    return render(await _run(app, _find(app, name), filled))
+@router.post("/ui/tools/{name}/run")
+async def run_tool(app: AppDep, name: str, filled: FilledForm) -> PushResponse:
+    """Run it as the person at this computer and tell how it goes. A page that leaves ends the run."""
+    return PushResponse(_frames(app, _find(app, name), filled))
+
+
+@router.post("/ui/tools/{name}/pin", response_class=PageResponse)
+def pin(app: AppDep, name: str, pinned: Annotated[bool, Form()]) -> str:
+    """Offer it to models always, or only when it is found."""
+    return render(_show_pin(pin_tool(app, _find(app, name), is_pinned=pinned)))
+
+
+async def _frames(app: App, spec: ToolSpec, filled: Filled) -> AsyncGenerator[Frame, None]:
+    async with aclosing(_follow(app, spec, filled)) as steps:
+        async for step in steps:
+            match step:
+                case Progress():
+                    yield Frame("progress", _describe(step))
+                case _:
+                    yield Frame("end", {"html": render(step)})
 
 
 async def _run(app: App, spec: ToolSpec, filled: Filled) -> ToolResultView:
+    async with aclosing(_follow(app, spec, filled)) as steps:
+        return [step async for step in steps if isinstance(step, ToolResultView)][-1]
+
+
+async def _follow(app: App, spec: ToolSpec, filled: Filled) -> AsyncGenerator[Progress | ToolResultView, None]:
+    """The run's progress, then its result; what keeps it from running is a result too."""
     started_s = app.clock.monotonic_s()
     try:
         arguments = app.toolbox.check_arguments(spec, read_arguments(spec, filled))
-        result = await app.run_tool(spec.name, arguments)
+        async with aclosing(follow_run(app, spec.name, arguments, surface="page")) as steps:
+            async for step in steps:
+                match step:
+                    case Progress():
+                        yield step
+                    case ToolResult():
+                        yield _show_result(step, int((app.clock.monotonic_s() - started_s) * 1000))
     except SkalesError as error:
-        return ToolResultView(ok=False, text="", duration="", trouble=Trouble(told(error.message), told(error.hint)))
-    return _show_result(result, int((app.clock.monotonic_s() - started_s) * 1000))
+        yield ToolResultView(ok=False, text="", duration="", trouble=Trouble(told(error.message), told(error.hint)))
+
+
+def _describe(progress: Progress) -> JsonValue:
+    """How far it is, for a bar and in words."""
+    show = show_size if progress.unit == "bytes" else show_number
+    done, total = show(progress.done), show(progress.total)
+    words = _("%(done)s of %(total)s", done=done, total=total) if progress.total else done
+    return {"label": told(progress.label), "done": progress.done, "total": progress.total, "words": words}
+
+
+def _show_pin(status: PinStatus) -> ToolPin:
+    return ToolPin(status.spec.name, status.is_pinned, is_basic=status.spec.is_basic)
 
 
 def _show_result(result: ToolResult, duration_ms: int) -> ToolResultView:
@@ -150,6 +196,7 @@ def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, resu
         addon=spec.addon,
         fields=build_fields(spec, filled),
         command=write_command(spec),
+        pin=_show_pin(read_pin(app, spec)),
         result=result,
     )
     return render(ToolsPage(build_shell(app, spec.name, Screen.TOOLS), _build_list(app, query, spec.name), detail))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from skales.agent.approvals import ApprovalDesk
-from skales.agent.gate import Gate, GateParts
+from skales.agent.gate import Gate, GateParts, Judge, Round
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
@@ -112,7 +112,13 @@ OpenStage = Callable[..., Stage]
 
 @pytest.fixture
 def open_stage(home: DataDirectory, ids: CountingIds) -> OpenStage:
-    def opened(*tools: ToolSpec, mode: SafetyMode = SafetyMode.SAFE, timeout_s: int = 60) -> Stage:
+    def opened(
+        *tools: ToolSpec,
+        mode: SafetyMode = SafetyMode.SAFE,
+        timeout_s: int = 60,
+        judges: Sequence[Judge] = (),
+        rounds: Sequence[Round] = (),
+    ) -> Stage:
         clock = SystemClock()
         quarantine = Quarantine(home.quarantine, clock)
         toolbox = FakeToolbox(tools)
@@ -131,6 +137,8 @@ def open_stage(home: DataDirectory, ids: CountingIds) -> OpenStage:
             audit=AuditLog(home, clock, redact_value),
             started=StartedCalls(home),
             clock=clock,
+            judges=judges,
+            rounds=rounds,
         )
         return Stage(home, toolbox, desk, Gate(parts), grants)
 

@@ -1,13 +1,17 @@
 """What the gate lets through, what it says when it does not, and what it writes down."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from skales.agent.gate import PassedCall, Proceed, Round
+from skales.agent.origin import CallOrigin
 from skales.core.approval import Decision, Scope
+from skales.core.errors import ToolError
 from skales.core.events import Notice
 from skales.core.json import JsonObject
-from skales.core.tool import Safety, SafetyMode, ToolCall
+from skales.core.tool import Outcome, Safety, SafetyMode, ToolCall, ToolResult, ToolSpec, Verdict
 from skales.data.paths import DataDirectory
 from tests.agent.conftest import SESSION, OpenStage, spec
 
@@ -178,3 +182,47 @@ async def test_a_call_that_cannot_be_noted_down_does_not_run(open_stage: OpenSta
     (stage.home.root / "run").write_text("in the way", encoding="utf-8")
     result = await stage.gate.run(call("look"), stage.origin())
     assert (result.is_error, stage.toolbox.ran) == (True, [])
+
+
+@pytest.mark.anyio
+async def test_rounds_go_around_a_call_from_the_outside_in(open_stage: OpenStage) -> None:
+    seen: list[str] = []
+
+    def around(name: str) -> Round:
+        async def go(passed: PassedCall, proceed: Proceed) -> ToolResult:
+            seen.append(f"{name} before {passed.decision} {passed.call.name}")
+            result = await proceed(passed)
+            seen.append(f"{name} after {result.text}")
+            return replace(result, text=f"{result.text} by {name}")
+
+        return go
+
+    stage = open_stage(spec("read", Safety.AUTO), rounds=[around("outer"), around("inner")])
+    result = await stage.gate.run(ToolCall("1", "read", {}), stage.origin())
+    assert result.text == "done by inner by outer"
+    assert seen == ["outer before auto read", "inner before auto read", "inner after done", "outer after done by inner"]
+
+
+@pytest.mark.anyio
+async def test_a_round_may_keep_a_call_from_running(open_stage: OpenStage) -> None:
+    async def refuse(_passed: PassedCall, _proceed: Proceed) -> ToolResult:
+        raise ToolError("There is no room to undo it", hint="Free some space")
+
+    stage = open_stage(spec("read", Safety.AUTO), rounds=[refuse])
+    result = await stage.gate.run(ToolCall("1", "read", {}), stage.origin())
+    assert result.is_error
+    assert "no room to undo" in result.text
+    assert stage.toolbox.ran == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("outcome", [Outcome.DENY, Outcome.ASK])
+async def test_the_strictest_judge_counts(open_stage: OpenStage, outcome: Outcome) -> None:
+    def judge(tool: ToolSpec, call: ToolCall, origin: CallOrigin) -> Verdict:
+        return Verdict(outcome, f"{origin.surface} {tool.name} {call.id}", "taint")
+
+    stage = open_stage(spec("read", Safety.AUTO), judges=[judge], timeout_s=0)
+    result = await stage.gate.run(ToolCall("7", "read", {}), stage.origin())
+    assert result.is_error
+    assert stage.toolbox.ran == []
+    assert [event.approval.reason for event in stage.asked] == (["test read 7"] if outcome is Outcome.ASK else [])

@@ -4,7 +4,7 @@ Each decision is one audit line. A refusal or failure is a result for the model,
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -18,7 +18,7 @@ from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
 from skales.core.events import Notice, Progress
 from skales.core.ports import CallScope, Question, Toolbox
-from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict
+from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
 
@@ -28,9 +28,26 @@ _log = logging.getLogger(__name__)
 _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect.SPENDS})
 
 
+@dataclass(frozen=True, slots=True)
+class PassedCall:
+    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`."""
+
+    decision: str
+    spec: ToolSpec
+    call: ToolCall
+    origin: CallOrigin
+
+
+Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
+# Goes around a call that may run: looks at it, lets it proceed or not, looks at what came of it.
+Round = Callable[[PassedCall, Proceed], Awaitable[ToolResult]]
+# Says more of a call than the policy does, such as what the conversation has read before. The strictest word counts.
+Judge = Callable[[ToolSpec, ToolCall, CallOrigin], Verdict]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateParts:
-    """What the gate is built from."""
+    """What the gate is built from. Judges may read the disk; the first of the rounds is the outermost."""
 
     toolbox: Toolbox
     policy: Callable[[], Policy]
@@ -38,6 +55,8 @@ class GateParts:
     audit: AuditLog
     started: StartedCalls
     clock: Clock
+    judges: Sequence[Judge] = ()
+    rounds: Sequence[Round] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +65,6 @@ class _Shut:
 
     decision: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """The call may run with these arguments."""
-
-    decision: str
-    spec: ToolSpec
-    call: ToolCall
 
 
 class Gate:
@@ -70,7 +80,7 @@ class Gate:
         if isinstance(passage, _Shut):
             result, final = _refusal(passage.text), call
         else:
-            result, final = await self._execute(passage, origin), passage.call
+            result, final = await self._proceed(passage, self._parts.rounds), passage.call
         entry = AuditEntry(
             session_id=origin.session_id,
             surface=origin.surface,
@@ -89,7 +99,7 @@ class Gate:
         spec = self._parts.toolbox.find(call.name)
         return self._parts.toolbox.describe(spec, call.arguments) if spec else call.name
 
-    async def _judge(self, call: ToolCall, origin: CallOrigin) -> _Open | _Shut:
+    async def _judge(self, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
         spec = self._parts.toolbox.find(call.name)
         if spec is None:
             return _Shut("unknown", self._unknown(call.name))
@@ -103,27 +113,31 @@ class Gate:
             return _Shut("malformed", str(error))
         return await self._apply_rules(spec, replace(call, name=spec.name, arguments=arguments), origin)
 
-    async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> _Open | _Shut:
+    async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
         verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
         if verdict.outcome is Outcome.DENY:
             return _Shut("blocked", f"BLOCKED: {verdict.reason}")
         if verdict.outcome is Outcome.ALLOW or origin.by_user:
-            return _Open("user" if origin.by_user else "auto", spec, call)
+            return PassedCall("user" if origin.by_user else "auto", spec, call, origin)
         if is_granted:
-            return _Open("granted", spec, call)
+            return PassedCall("granted", spec, call, origin)
         words = (self.describe(call), verdict.reason)
         decision = origin.decided or await self._parts.permission.ask(spec, call, words, origin)
         return await self._follow(decision, spec, call, origin)
 
     def _look_up(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> tuple[Verdict, bool]:
         """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""
-        verdict = self._parts.policy().judge(spec, call.arguments, by_user=origin.by_user)
+        verdict = self._weigh(spec, call, origin, by_user=origin.by_user)
         asks = verdict.outcome is Outcome.ASK and not origin.by_user
         return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id)
 
+    def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, by_user: bool) -> Verdict:
+        said = (judge(spec, call, origin) for judge in self._parts.judges)
+        return strictest(self._parts.policy().judge(spec, call.arguments, by_user=by_user), *said)
+
     async def _follow(
         self, decision: Decision | None, spec: ToolSpec, call: ToolCall, origin: CallOrigin
-    ) -> _Open | _Shut:
+    ) -> PassedCall | _Shut:
         """Do what the person said."""
         if decision is None:
             return _Shut("expired", "BLOCKED: nobody answered in time, which counts as no. Say what you would do")
@@ -133,15 +147,23 @@ class Gate:
             return _Shut("declined", told)
         if decision.args is not None:
             call = replace(call, arguments=self._parts.toolbox.check_arguments(spec, decision.args))
-            verdict = await anyio.to_thread.run_sync(
-                lambda: self._parts.policy().judge(spec, call.arguments, by_user=True)
-            )
+            verdict = await anyio.to_thread.run_sync(lambda: self._weigh(spec, call, origin, by_user=True))
             if verdict.outcome is Outcome.DENY:
                 return _Shut("blocked", f"BLOCKED: {verdict.reason}")
         await anyio.to_thread.run_sync(self._parts.permission.remember, spec, call, decision.scope, origin.session_id)
-        return _Open("approved", spec, call)
+        return PassedCall("approved", spec, call, origin)
 
-    async def _execute(self, passage: _Open, origin: CallOrigin) -> ToolResult:
+    async def _proceed(self, passed: PassedCall, rounds: Sequence[Round]) -> ToolResult:
+        if not rounds:
+            return await self._execute(passed)
+        try:
+            return await rounds[0](passed, lambda inner: self._proceed(inner, rounds[1:]))
+        except SkalesError as error:
+            return _refusal(str(error))
+
+    async def _execute(self, passage: PassedCall) -> ToolResult:
+        origin = passage.origin
+
         async def ask(question: Question) -> str:
             return await self._parts.permission.question(question, passage.call, origin)
 

@@ -20,6 +20,7 @@ async def follow_run(
 
     Raises NotFoundError for a tool that does not exist.
     """
+    app.require_tool(name)
     send, receive = anyio.create_memory_object_stream[Progress](_WAITING)
     results: list[ToolResult] = []
 
@@ -31,7 +32,6 @@ async def follow_run(
         with send:
             results.append(await app.run_tool(name, arguments, surface=surface, emit=report))
 
-    app.require_tool(name)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         with receive:

@@ -2,19 +2,26 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
+from skales.app.notices import NoticeBoard
+from skales.app.program import Program
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
+from skales.data.agent_skills import AgentSkillStore
 from skales.data.index import Index
+from skales.data.knowledge_graph import KnowledgeGraph
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
+from skales.data.planner import PlannerStore
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
+from skales.data.settings import NoteFormat, SettingsStore, VaultSettings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
@@ -32,6 +39,9 @@ class Rules:
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
+    vaults: list[VaultSettings] = field(default_factory=list[VaultSettings])
+    note_format: NoteFormat = field(default_factory=NoteFormat)
+    board: NoticeBoard = field(default_factory=lambda: NoticeBoard(FixedClock(), list, list))
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -65,6 +75,10 @@ def contexts(
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
 
+    settings = SettingsStore(home, quarantine)
+    program = Program(home, settings.load, quarantine)
+    program.toolbox = BuiltinToolbox(lambda scope: context(scope), lambda: rules.addons)
+
     def context(scope: CallScope) -> ToolContext:
         return ToolContext(
             scope=scope,
@@ -76,6 +90,13 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            planner=PlannerStore(home, quarantine, clock, ids, UTC),
+            graph=KnowledgeGraph(home, quarantine, clock, ids),
+            skills=AgentSkillStore(home, quarantine),
+            program=program,
+            notices=rules.board,
+            vaults=tuple(rules.vaults),
+            note_format=rules.note_format,
         )
 
     yield context

@@ -34,10 +34,14 @@ class FrontMatterError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    r"""A Markdown text in two. `front` is None when there is no such block. Line ends are `\n`."""
+    r"""A Markdown text in two, with `\n` line ends. `front` is None when there is no such block.
+
+    `first_line` is the line of the text, from 0, at which `body` begins.
+    """
 
     front: str | None
     body: str
+    first_line: int = 0
 
 
 def split_front_matter(text: str) -> Parts:
@@ -48,7 +52,7 @@ def split_front_matter(text: str) -> Parts:
         return Parts(None, plain)
     for number, line in enumerate(lines[1:], 1):
         if _FENCE.match(line):
-            return Parts("\n".join(lines[1:number]), "\n".join(lines[number + 1 :]))
+            return Parts("\n".join(lines[1:number]), "\n".join(lines[number + 1 :]), number + 1)
     raise FrontMatterError("The front matter is opened with --- and never closed")
 
 

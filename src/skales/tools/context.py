@@ -20,7 +20,6 @@ from skales.data.knowledge_graph import Excerpt, Link, Updated
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
 from skales.data.planner import PlannerTask, Span
-from skales.data.settings import NoteFormat, VaultSettings
 from skales.data.skill_text import Skill
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
@@ -153,6 +152,44 @@ class ProgramView(Protocol):
         ...
 
 
+class VaultFolder(Protocol):
+    """A folder of notes, as the person set it up."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, `~` allowed."""
+        ...
+
+    @property
+    def alias(self) -> str:
+        """What the person calls it; may be empty."""
+        ...
+
+
+class NoteFormat(Protocol):
+    """How new notes are made; empty texts are plain."""
+
+    @property
+    def folder(self) -> str:
+        """Where they go unless said otherwise."""
+        ...
+
+    @property
+    def template(self) -> str:
+        """Their text, with `{title} {date} {time} {content} {tag}`."""
+        ...
+
+    @property
+    def tag(self) -> str:
+        """A tag that each gets."""
+        ...
+
+    @property
+    def filename(self) -> str:
+        """Their names, with `{title} {date} {time}`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -176,5 +213,5 @@ class ToolContext:
     skills: SkillStore
     program: ProgramView
     notices: NoticeSink
-    vaults: tuple[VaultSettings, ...]
+    vaults: Sequence[VaultFolder]
     note_format: NoteFormat

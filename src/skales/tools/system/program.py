@@ -21,7 +21,13 @@ _TEXT_CHARS = 500
 _LISTED = 400
 
 
-@tool("system", Safety.AUTO, action="Look how Skales is set up", example=("Which model answers me?", {}))
+@tool(
+    "system",
+    Safety.AUTO,
+    Effect.READS_PRIVATE,
+    action="Look how Skales is set up",
+    example=("Which model answers me?", {}),
+)
 async def check_system_status(ctx: ToolContext) -> ToolResult:
     """Tell how Skales is set up and fares: provider, model, safety, integrations, disk. Asks no server."""
     facts = await to_thread.run_sync(ctx.program.status)
@@ -30,7 +36,13 @@ async def check_system_status(ctx: ToolContext) -> ToolResult:
     return ToolResult(text="\n".join(lines), summary="Looked at the state of Skales", data=dict(facts))
 
 
-@tool("system", Safety.AUTO, action="List what Skales can do", example=("What can you do?", {}))
+@tool(
+    "system",
+    Safety.AUTO,
+    Effect.READS_PRIVATE,
+    action="List what Skales can do",
+    example=("What can you do?", {}),
+)
 async def check_capabilities(ctx: ToolContext, category: str = "") -> ToolResult:
     """List which tools are on and which are off, tools of MCP servers included.
 

@@ -23,6 +23,7 @@ MOST_MINUTES = 7 * 24 * 60
 _TITLE_CHARS = 300
 _NOTES_CHARS = 20_000
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2}(?:\.\d+)?)?(?: ?([ap])\.?m\.?)?", re.IGNORECASE)
+_MOMENT = re.compile(r"\d{4}[\d-]*[T ]", re.IGNORECASE)
 _NEAR = {"today": 0, "tomorrow": 1, "yesterday": -1}
 
 
@@ -113,7 +114,7 @@ class PlannerStore:
         return sorted(found, key=_order)
 
     def _read_day_and_time(self, day: str, at: str) -> tuple[date | None, time | None]:
-        if "T" in day.strip() or (" " in day.strip() and day.strip()[:4].isdigit()):
+        if _MOMENT.match(day.strip()):
             moment = _read_moment(day)
             if moment.tzinfo is not None:
                 moment = moment.astimezone(self._zone)

@@ -96,7 +96,7 @@ def choose_vault(ctx: ToolContext, wanted: str) -> Vault:
 def place_in(vault: Vault, text: str) -> Path:
     """The real place a path from the vault's root means. Raises ToolError when it leaves the vault or is hidden."""
     try:
-        path = resolve_path(text or ".", vault.policy)
+        path = resolve_path("." if text.strip() in ("", "/") else text, vault.policy)
     except SkalesError as error:
         raise ToolError(error.message, hint=error.hint, code=error.code) from error
     if not path.is_relative_to(vault.root):

@@ -104,6 +104,9 @@ async def obsidian_append_to_note(
 def _create(ctx: ToolContext, said: tuple[str, str, str], tags: Sequence[str], vault_name: str) -> ToolResult:
     title, content, folder = said
     vault = choose_vault(ctx, vault_name)
+    for place in (title, folder):
+        if place.strip().startswith("/") and place.strip() != "/":
+            raise InputError(f"{visible(place)[:200]!r} is no place in a vault", hint="Name folders from its top")
     now = to_datetime(ctx.clock.now_ms())
     marks = [tag for text in (*tags, ctx.note_format.tag) if (tag := text.strip().lstrip("#"))]
     _require_tags(marks)
@@ -111,8 +114,8 @@ def _create(ctx: ToolContext, said: tuple[str, str, str], tags: Sequence[str], v
     last = _fill(last.removesuffix(".md").strip(), _name_values(now, last))
     name = _fill(ctx.note_format.filename or "{title}", _name_values(now, last)).strip()
     steps = [*(folder.strip() or ctx.note_format.folder).replace("\\", "/").split("/"), *inner.split("/")]
-    place = "/".join([*(_checked_name(step.strip()) for step in steps if step.strip()), f"{_checked_name(name)}.md"])
-    path = place_in(vault, place)
+    folders = [_checked_name(step.strip()) for step in steps if step.strip()]
+    path = place_in(vault, "/".join([*folders, f"{_checked_name(name)}.md"]))
     _require_free(vault, path)
     text = _compose(ctx, now, (last, content), marks)
     if len(encoded := text.encode(errors="replace")) > MOST_NOTE_BYTES:

@@ -2,11 +2,11 @@
 
 import json
 import os
+from typing import Any
 
 import pytest
 
 from skales.core.errors import ConflictError, InputError, NotFoundError
-from skales.core.json import JsonObject
 from skales.data import knowledge_graph
 from skales.data.graph_shape import EntityChange
 from skales.data.knowledge_graph import KnowledgeGraph, Link
@@ -20,8 +20,9 @@ def graph(home: DataDirectory, clock: FixedClock, ids: CountingIds) -> Knowledge
     return KnowledgeGraph(home, Quarantine(home.quarantine, clock), clock, ids)
 
 
-def on_disk(home: DataDirectory) -> dict[str, list[JsonObject]]:
-    return json.loads(home.knowledge_graph.read_text(encoding="utf-8"))
+def on_disk(home: DataDirectory) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(home.knowledge_graph.read_text(encoding="utf-8"))
+    return found
 
 
 def note(graph: KnowledgeGraph, name: str, kind: str = "", relation: str = "", target: str = "") -> str:

@@ -17,6 +17,8 @@ Front = Mapping[str, FrontValue]
 
 # Beyond this nobody wrote it by hand, and reading it takes seconds.
 _MOST_CHARS = 64 * 1024
+# The quick reader nests without a limit of its own, so it gets only what cannot nest deep enough to harm.
+_QUICK_CHARS = 4 * 1024
 _FENCE = re.compile(r"-{3}[ \t]*$")
 _KEY_LINE = re.compile(r"""(?P<key>[^\s#:'"\[\]{}|>&*!%@`,?-][^:]*):(?:[ \t]+(?P<value>.*))?$""")
 # A value that begins so is written in YAML's own forms; when it is broken, what was meant is anybody's guess.
@@ -91,9 +93,10 @@ def _parse(text: str) -> FrontValue:
     """Raises ValueError."""
     import yaml
 
+    # The base loaders make texts, lists and objects, whatever tags the text carries.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader) if len(text) <= _QUICK_CHARS else yaml.BaseLoader
     try:
-        # The base loader makes texts, lists and objects, whatever tags the text carries.
-        value: object = yaml.load(text, yaml.BaseLoader)  # noqa: S506
+        value: object = yaml.load(text, loader)  # noqa: S506
     except (yaml.YAMLError, RecursionError, TypeError) as error:
         raise ValueError(str(error)) from error
     return "" if value is None else cast(FrontValue, value)

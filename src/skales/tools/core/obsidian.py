@@ -158,9 +158,10 @@ def _read(ctx: ToolContext, wanted: str, heading: str, vault_name: str) -> ToolR
     path = find_note(vault, wanted, finder)
     require_open(vault, vault.root / path)
     note = parse_note(load_note(vault.root / path).text)
-    led = finder.follow(path, note)
+    masked = mask_code(note.body)
+    led = finder.follow(path, note, masked)
     body = _section(note, heading, path) if heading.strip() else note.body
-    tags = list(dict.fromkeys((*note.front_tags, *find_tags(mask_code(note.body)))))
+    tags = list(dict.fromkeys((*note.front_tags, *find_tags(masked))))
     head = [f"Note: {shown_name(path)} in {vault.name}"]
     head += [f"Tags: {', '.join(f'#{visible(tag)}' for tag in tags)}"] if tags else []
     head += [f"Also called: {', '.join(map(visible, note.aliases))}"] if note.aliases else []

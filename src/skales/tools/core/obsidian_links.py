@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from anyio import from_thread
+
 from skales.core.errors import SkalesError
 from skales.tools.core.obsidian_note import (
     Link,
@@ -55,9 +57,8 @@ class Finder:
                 return sorted(found, key=lambda path: (fold(path) != name, posixpath.dirname(path) != here, len(path)))
         return self._by_alias.get(wanted, ())
 
-    def follow(self, source: str, note: Note) -> Sequence[Led]:
-        """Where each link of a note leads."""
-        masked = mask_code(note.body)
+    def follow(self, source: str, note: Note, masked: str) -> Sequence[Led]:
+        """Where each link of a note leads; `masked` is its body without code."""
         return [self._follow(link, source, note) for link in find_links(masked)]
 
     def near(self, target: str) -> Sequence[str]:
@@ -106,6 +107,7 @@ class Finder:
         """Other names of notes, which only their front matter tells."""
         found: dict[str, list[str]] = {}
         for path in self._shelf.notes:
+            from_thread.check_cancelled()
             for alias in read_aliases(self._vault, path):
                 found.setdefault(fold(alias), []).append(path)
         return found

@@ -156,8 +156,11 @@ def _has_tags(text: str, folded: str, tags: Sequence[str]) -> bool:
     if not all(fold(tag).strip("#/") in folded for tag in tags):
         return False
     note = parse_note(text)
-    given = (*note.front_tags, *find_tags(mask_code(note.body)))
-    return all(has_tag(given, tag) for tag in tags)
+    missing = [tag for tag in tags if not has_tag(note.front_tags, tag)]
+    if not all(f"#{fold(tag).strip('#/')}" in folded for tag in missing):
+        return False
+    given = find_tags(mask_code(note.body)) if missing else ()
+    return all(has_tag(given, tag) for tag in missing)
 
 
 def _first_line(text: str, words: Sequence[str]) -> tuple[int, str]:

@@ -197,3 +197,8 @@ def test_a_hub_is_shown_in_part(graph: KnowledgeGraph, home: DataDirectory) -> N
     home.knowledge_graph.write_text(json.dumps({"entities": entities, "relations": relations}), encoding="utf-8")
     found = graph.query("n0")
     assert (len(found.around), found.is_cut) == (200, True)
+
+
+def test_a_question_out_of_all_measure_is_answered(graph: KnowledgeGraph) -> None:
+    note(graph, "Ada")
+    assert graph.query("ada " * 1_000_000).total == 1

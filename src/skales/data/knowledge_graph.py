@@ -35,6 +35,7 @@ MOST_ENTITIES = 5_000
 MOST_RELATIONS = 20_000
 MOST_DEPTH = 2
 _MOST_NEIGHBOURS = 200
+_QUERY_CHARS = 400
 _WORD = re.compile(r"\w+")
 
 _Raw = dict[str, JsonValue]
@@ -217,11 +218,11 @@ def _find(raw: JsonObject, name: str, kind: str = "") -> Entity:
 
 def _score(entity: Entity, words: str) -> float:
     """How well an entity answers to words: a name counts more than what is told of it. 1 without words."""
-    wanted = list(dict.fromkeys(_words(words)))
+    wanted = list(dict.fromkeys(_words(words[:_QUERY_CHARS])))
     if not wanted:
         return 0.0 if words.strip() else 1.0
     names = [folded(name) for name in (entity.name, *entity.aliases, entity.id)]
-    if folded(words) in names:
+    if folded(words[:_QUERY_CHARS]) in names:
         return 100.0
     in_name = set(_words(" ".join((entity.name, *entity.aliases))))
     elsewhere = set(_words(" ".join((entity.type, *_texts(entity.props)))))

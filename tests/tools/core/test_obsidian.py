@@ -455,3 +455,33 @@ async def test_what_an_encoding_cannot_hold_or_is_too_much_changes_nothing(call:
     with pytest.raises(ToolError, match="larger than"):
         await call("obsidian_create_note", title="big", content="x" * 2_200_000)
     assert tree(vault) == {"n.md": before}
+
+
+async def test_odd_names_on_the_disk_do_no_harm(call: Call, vault: Path) -> None:
+    put(vault, "two\nlines.md", "word")
+    (vault / os.fsdecode(b"bad\xff.md")).write_bytes(b"word")
+    found = await call("obsidian_search", query="word")
+    assert found.summary == "Found 1 note of 1"
+    assert "- two ⏎ lines.md (Personal), line 1: word" in found.text
+    assert "lines.md" in (await call("obsidian_list_folder")).text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("obsidian_search", {"query": "w " * 5_000_000}),
+        ("obsidian_read", {"note": "n" * 10_000_000}),
+        ("obsidian_list_folder", {"folder": "f/" * 5_000_000}),
+        ("obsidian_create_note", {"title": "t" * 10_000_000, "content": "x"}),
+        ("obsidian_append_to_note", {"note": "a\0b", "content": "x"}),
+        ("obsidian_create_note", {"title": "ok", "content": "x", "tags": ["two words"]}),
+        ("obsidian_read", {"note": " "}),
+    ],
+)
+async def test_arguments_out_of_all_measure_are_refused(
+    call: Call, vault: Path, tool: str, arguments: dict[str, JsonValue]
+) -> None:
+    with pytest.raises(ToolError) as caught:
+        await call(tool, **arguments)
+    assert len(str(caught.value)) < 1_000
+    assert tree(vault) == {}

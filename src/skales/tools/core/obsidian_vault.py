@@ -5,6 +5,7 @@ folders and node_modules are no part of it. Spec: memory.md, "Obsidian".
 """
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ MOST_NOTES = 5_000
 MOST_NOTE_BYTES = 2 * 1024 * 1024
 _MOST_OTHERS = 20_000
 _NOTE_ENDING = ".md"
+# What stands for a byte that fits no character.
+_HALF = re.compile("[\ud800-\udfff]")
 _DEPTH = 40
 _STEP = 500
 
@@ -172,8 +175,8 @@ def is_note(name: str) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a folder or file is passed over."""
-    return name.startswith(".") or name == "node_modules"
+    """Whether a folder or file is passed over; also one whose name is no text, which Obsidian cannot show either."""
+    return name.startswith(".") or name == "node_modules" or _HALF.search(name) is not None
 
 
 def fold(text: str) -> str:

@@ -89,7 +89,7 @@ def _measure(ctx: ToolContext, path: Path, limit: int) -> ToolResult:
             "freeBytes": disk.free,
             "folderBytes": usage.size_bytes,
             "files": usage.files,
-            "folders": [{"path": name, "bytes": size} for name, size in largest],
+            "folders": [{"path": shown_name(name), "bytes": size} for name, size in largest],
             "isPartial": usage.is_cut,
         },
     )

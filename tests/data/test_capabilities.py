@@ -73,9 +73,9 @@ def test_notes_outlive_the_list_of_tools(capabilities: Capabilities) -> None:
     assert capabilities.count() == 3
 
 
-def test_there_are_only_so_many_notes(capabilities: Capabilities) -> None:
-    for number in range(200):
-        capabilities.note(CapabilityNote("s", str(number), "v"))
+def test_there_are_only_so_many_notes(capabilities: Capabilities, home: DataDirectory) -> None:
+    notes = [{"name": f"s.{number}", "section": "s", "key": str(number), "value": "v"} for number in range(200)]
+    home.capabilities.write_text(json.dumps(notes), encoding="utf-8")
     with pytest.raises(InputError, match="200 notes"):
         capabilities.note(CapabilityNote("s", "one more", "v"))
     assert capabilities.note(CapabilityNote("s", "7", "w")) is True

@@ -16,7 +16,7 @@ FrontValue = str | Sequence["FrontValue"] | Mapping[str, "FrontValue"]
 Front = Mapping[str, FrontValue]
 
 # Beyond this nobody wrote it by hand, and reading it takes seconds.
-_MOST_CHARS = 64 * 1024
+_MOST_CHARS = 16 * 1024
 # The quick reader nests without a limit of its own, so it gets only what cannot nest deep enough to harm.
 _QUICK_CHARS = 4 * 1024
 _FENCE = re.compile(r"-{3}[ \t]*$")

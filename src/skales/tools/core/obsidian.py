@@ -102,7 +102,7 @@ def find_note(vault: Vault, text: str, finder: Finder) -> str:
     if not found:
         near = " or ".join(repr(path) for path in finder.near(name))
         hint = f"Did you mean {near}" if near else "Look for it with obsidian_search"
-        raise ToolError(f"There is no note {visible(name)[:200]!r} in {vault.name!r}", hint=hint, code="not_found")
+        raise ToolError(f"There is no note {visible(name[:200])!r} in {vault.name!r}", hint=hint, code="not_found")
     if len(found) > 1:
         which = ", ".join(map(repr, found[:5]))
         raise ToolError(f"Several notes are called {visible(name)!r}", hint=f"Name one of {which}", code="ambiguous")
@@ -126,7 +126,7 @@ def _list(ctx: ToolContext, folder: str, wanted: str) -> ToolResult:
     path = place_in(vault, folder)
     entry = find_entry(path)
     if entry is None or entry.kind is not EntryKind.FOLDER:
-        raise ToolError(f"There is no folder {visible(folder)[:200]!r} in {vault.name!r}", code="not_found")
+        raise ToolError(f"There is no folder {visible(folder[:200])!r} in {vault.name!r}", code="not_found")
     lines: list[str] = []
     total = 0
     for found in walk_vault(vault, path, depth=1):
@@ -187,7 +187,7 @@ def missing_heading(path: str, wanted: str, titles: Sequence[str]) -> ToolError:
     """What to raise for a heading that a note has not."""
     shown = ", ".join(visible(title) for title in titles[:30])
     hint = f"It has {shown}" if shown else "It has no headings"
-    return ToolError(f"{path!r} has no heading {visible(wanted)[:200]!r}", hint=hint, code="no_heading")
+    return ToolError(f"{path!r} has no heading {visible(wanted[:200])!r}", hint=hint, code="no_heading")
 
 
 def _link_lines(led: Sequence[Led]) -> Sequence[str]:

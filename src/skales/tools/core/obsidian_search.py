@@ -29,7 +29,7 @@ from skales.tools.file.text_edit import unify_line_ends
 from skales.tools.file.wording import count_of, shown_name
 
 _TERM = re.compile(r"""tag:(?:"([^"]*)"|(\S+))|"([^"]*)"|(\S+)""")
-_MOST_TERMS = 30
+_MOST_CHARS = 400
 _SHOWN_CHARS = 200
 _STEP = 200
 _TIME_S = 60.0
@@ -86,6 +86,8 @@ async def obsidian_search(
 
 
 def _read_query(query: str) -> _Wanted:
+    if len(query) > _MOST_CHARS:
+        raise InputError(f"query is longer than {_MOST_CHARS} characters", hint="Name the few words that tell most")
     texts: list[str] = []
     tags: list[str] = []
     for match in _TERM.finditer(query):
@@ -94,8 +96,6 @@ def _read_query(query: str) -> _Wanted:
             tags.append(tag)
         elif text and fold(text):
             texts.append(fold(text))
-    if len(texts) + len(tags) > _MOST_TERMS:
-        raise InputError(f"query has more than {_MOST_TERMS} words", hint="Name the few words that tell most")
     if not texts and not tags:
         raise InputError("query is empty", hint="Name words, or a tag as tag:name")
     return _Wanted(texts, tags)

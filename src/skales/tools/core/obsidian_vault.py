@@ -26,6 +26,7 @@ from skales.tools.file.wording import shown_name
 
 MOST_NOTES = 5_000
 MOST_NOTE_BYTES = 2 * 1024 * 1024
+MOST_PATH_CHARS = 4_096
 _MOST_OTHERS = 20_000
 _NOTE_ENDING = ".md"
 # What stands for a byte that fits no character.
@@ -98,6 +99,8 @@ def choose_vault(ctx: ToolContext, wanted: str) -> Vault:
 
 def place_in(vault: Vault, text: str) -> Path:
     """The real place a path from the vault's root means. Raises ToolError when it leaves the vault or is hidden."""
+    if len(text) > MOST_PATH_CHARS:
+        raise ToolError(f"{shown_name(text[:80])!r}… is too long for a path", code="bad_input")
     try:
         path = resolve_path("." if text.strip() in ("", "/") else text, vault.policy)
     except SkalesError as error:

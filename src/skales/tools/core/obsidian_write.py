@@ -24,6 +24,7 @@ from skales.tools.core.obsidian_links import Finder
 from skales.tools.core.obsidian_note import Note, find_headings, match_heading, parse_note
 from skales.tools.core.obsidian_vault import (
     MOST_NOTE_BYTES,
+    MOST_PATH_CHARS,
     Vault,
     choose_vault,
     fold,
@@ -105,8 +106,10 @@ def _create(ctx: ToolContext, said: tuple[str, str, str], tags: Sequence[str], v
     title, content, folder = said
     vault = choose_vault(ctx, vault_name)
     for place in (title, folder):
+        if len(place) > MOST_PATH_CHARS:
+            raise InputError(f"{visible(place[:80])!r}… cannot name a note: it is too long", hint="Choose another name")
         if place.strip().startswith("/") and place.strip() != "/":
-            raise InputError(f"{visible(place)[:200]!r} is no place in a vault", hint="Name folders from its top")
+            raise InputError(f"{visible(place[:200])!r} is no place in a vault", hint="Name folders from its top")
     now = to_datetime(ctx.clock.now_ms())
     marks = [tag for text in (*tags, ctx.note_format.tag) if (tag := text.strip().lstrip("#"))]
     _require_tags(marks)
@@ -252,14 +255,14 @@ def _checked_name(name: str) -> str:
     elif len(name.encode(errors="replace")) > 240:
         fault = "it is too long"
     if fault:
-        raise InputError(f"{visible(name)[:200]!r} cannot name a note: {fault}", hint="Choose another name")
+        raise InputError(f"{visible(name[:200])!r} cannot name a note: {fault}", hint="Choose another name")
     return name
 
 
 def _require_tags(tags: Sequence[str]) -> None:
     for tag in tags:
         if not re.fullmatch(r"[\w/-]+", tag) or tag.isdigit():
-            raise InputError(f"{visible(tag)[:80]!r} is no tag", hint="Use letters, digits, _, - and / without blanks")
+            raise InputError(f"{visible(tag[:80])!r} is no tag", hint="Use letters, digits, _, - and / without blanks")
 
 
 def _require_free(vault: Vault, path: Path) -> None:

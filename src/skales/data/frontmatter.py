@@ -19,6 +19,8 @@ Front = Mapping[str, FrontValue]
 _MOST_CHARS = 16 * 1024
 # The quick reader nests without a limit of its own, so it gets only what cannot nest deep enough to harm.
 _QUICK_CHARS = 4 * 1024
+_MOST_DEPTH = 100
+_BRACKET = re.compile(r"[\[\]{}]")
 _FENCE = re.compile(r"-{3}[ \t]*$")
 _KEY_LINE = re.compile(r"""(?P<key>[^\s#:'"\[\]{}|>&*!%@`,?-][^:]*):(?:[ \t]+(?P<value>.*))?$""")
 # A value that begins so is written in YAML's own forms; when it is broken, what was meant is anybody's guess.
@@ -93,6 +95,8 @@ def _parse(text: str) -> FrontValue:
     """Raises ValueError."""
     import yaml
 
+    if _is_too_deep(text):
+        raise ValueError("it is nested too deeply")
     # The base loaders make texts, lists and objects, whatever tags the text carries.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader) if len(text) <= _QUICK_CHARS else yaml.BaseLoader
     try:
@@ -100,6 +104,16 @@ def _parse(text: str) -> FrontValue:
     except (yaml.YAMLError, RecursionError, TypeError) as error:
         raise ValueError(str(error)) from error
     return "" if value is None else cast(FrontValue, value)
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether so many brackets stand open at once that reading them takes seconds."""
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket in "[{" else -1
+        if depth > _MOST_DEPTH:
+            return True
+    return False
 
 
 def _recover(front: str) -> Front:

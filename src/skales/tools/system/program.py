@@ -133,7 +133,9 @@ async def send_notification(ctx: ToolContext, title: str, message: str = "") -> 
             f"A notice has a title of 1 to {_TITLE_CHARS} characters and a message of at most {_TEXT_CHARS}"
         )
     ctx.notices.add_word(visible(words), visible(more), ctx.scope.session_id)
-    return ToolResult(text=f"The notice {words!r} is under the bell on every page.", summary=f"Told: {words}")
+    return ToolResult(
+        text=f"The notice {words!r} is under the bell of the page until Skales ends.", summary=f"Told: {words}"
+    )
 
 
 def _tool_lines(tools: Sequence[tuple[ToolSpec, bool]], *, with_words: bool) -> Sequence[str]:

@@ -183,3 +183,16 @@ async def test_when_the_program_stops_nobody_is_kept_waiting(home: DataDirectory
         app.turns.end_streams()
         with anyio.fail_after(5):
             await ended.wait()
+
+
+async def test_a_word_of_a_tool_is_news_until_its_conversation_is_opened(home: DataDirectory) -> None:
+    async with running(home, says("Done.")) as app:
+        session_id = app.sessions.create(title="Reports").id
+        app.notices.add_word("Backup finished", "12 folders", session_id)
+        app.notices.add_word("Disk nearly full", "")
+        assert [entry.text for entry in app.notices.entries()] == ["Disk nearly full", "Backup finished"]
+        app.notices.visit(session_id)
+        assert [(entry.subject, entry.text) for entry in app.notices.entries()] == [(Subject.TOLD, "Disk nearly full")]
+        for number in range(100):
+            app.notices.add_word(f"word {number}", "")
+        assert len(app.notices.entries()) == 20

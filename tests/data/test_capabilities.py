@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from skales.core.errors import InputError
 from skales.core.tool import Safety, ToolSpec
-from skales.data.capabilities import Capabilities
+from skales.data.capabilities import Capabilities, CapabilityNote
 from skales.data.paths import DataDirectory
 
 SPECS = [
@@ -59,3 +60,22 @@ def test_without_a_file_there_is_nothing(capabilities: Capabilities) -> None:
 def test_a_byte_order_mark_does_not_matter(capabilities: Capabilities, home: DataDirectory) -> None:
     home.capabilities.write_text('[{"name": "a"}]', encoding="utf-8-sig")
     assert capabilities.count() == 1
+
+
+def test_notes_outlive_the_list_of_tools(capabilities: Capabilities) -> None:
+    noted = CapabilityNote("mail", "limit", "30", "since May")
+    assert capabilities.note(noted) is False
+    assert capabilities.write(SPECS, is_enabled) is True
+    assert capabilities.notes() == [noted]
+    assert capabilities.write(SPECS, is_enabled) is False
+    assert capabilities.note(CapabilityNote("mail", "limit", "40")) is True
+    assert capabilities.notes() == [CapabilityNote("mail", "limit", "40")]
+    assert capabilities.count() == 3
+
+
+def test_there_are_only_so_many_notes(capabilities: Capabilities, home: DataDirectory) -> None:
+    notes = [{"name": f"s.{number}", "section": "s", "key": str(number), "value": "v"} for number in range(200)]
+    home.capabilities.write_text(json.dumps(notes), encoding="utf-8")
+    with pytest.raises(InputError, match="200 notes"):
+        capabilities.note(CapabilityNote("s", "one more", "v"))
+    assert capabilities.note(CapabilityNote("s", "7", "w")) is True

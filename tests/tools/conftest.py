@@ -2,19 +2,26 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
+from skales.app.notices import NoticeBoard
+from skales.app.program import Program
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
+from skales.data.agent_skills import AgentSkillStore
 from skales.data.index import Index
+from skales.data.knowledge_graph import KnowledgeGraph
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
+from skales.data.planner import PlannerStore
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
+from skales.data.settings import NoteFormat, SettingsStore, VaultSettings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
@@ -32,6 +39,9 @@ class Rules:
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
+    vaults: list[VaultSettings] = field(default_factory=list[VaultSettings])
+    note_format: NoteFormat = field(default_factory=NoteFormat)
+    board: NoticeBoard = field(default_factory=lambda: NoticeBoard(FixedClock(), list, list))
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -65,6 +75,10 @@ def contexts(
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
 
+    settings = SettingsStore(home, quarantine)
+    program = Program(home, settings.load, quarantine)
+    program.toolbox = BuiltinToolbox(lambda scope: context(scope), lambda: rules.addons)
+
     def context(scope: CallScope) -> ToolContext:
         return ToolContext(
             scope=scope,
@@ -77,6 +91,13 @@ def contexts(
             clock=clock,
             ids=ids,
             tools=BuiltinToolbox(context, lambda: rules.addons),
+            planner=PlannerStore(home, quarantine, clock, ids, UTC),
+            graph=KnowledgeGraph(home, quarantine, clock, ids),
+            skills=AgentSkillStore(home, quarantine),
+            program=program,
+            notices=rules.board,
+            vaults=tuple(rules.vaults),
+            note_format=rules.note_format,
         )
 
     yield context
@@ -106,7 +127,7 @@ def ctx(contexts: Callable[[CallScope], ToolContext], scope: CallScope) -> ToolC
 def call(toolbox: BuiltinToolbox, scope: CallScope) -> Call:
     """`await call("read_file", path="a.txt")`"""
 
-    async def run(name: str, **arguments: JsonValue) -> ToolResult:
+    async def run(name: str, /, **arguments: JsonValue) -> ToolResult:
         spec = toolbox.find(name)
         assert spec is not None, f"no tool {name}"
         return await toolbox.run(spec, toolbox.check_arguments(spec, arguments), scope)

@@ -1,8 +1,8 @@
 """What a person should know who looks elsewhere: questions that wait, turns that ended unseen, files set aside.
 
-Kept in memory, at most 50, newest first; what is on disk anyway (questions, broken files) is read there. A surface
-says which conversations it shows, so that nobody is told what happened before their eyes. Spec: ui-surfaces.md,
-"Notifications".
+And what tools tell. Kept in memory, at most 50, newest first; what is on disk anyway (questions, broken files) is read
+there. A surface says which conversations it shows, so that nobody is told what happened before their eyes. Spec:
+ui-surfaces.md, "Notifications".
 """
 
 from collections import Counter, deque
@@ -36,6 +36,8 @@ from skales.core.message import ContentPart
 from skales.data.quarantine import BrokenFile
 
 _KEPT = 50
+# A tool that tells too much must not drive out how turns ended.
+_KEPT_TOLD = 20
 # Of what belongs to no conversation.
 NO_SESSION = SessionId("")
 
@@ -47,11 +49,12 @@ class Subject(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     BROKEN = "broken"
+    TOLD = "told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardNotice:
-    """One entry. `text` is the question, the conversation's title or the file; `detail` the reason."""
+    """One entry. `text` is the question, the conversation's title, the file or a tool's word; `detail` the reason."""
 
     id: str
     subject: Subject
@@ -72,6 +75,8 @@ class NoticeBoard:
         self._waiting = waiting
         self._broken = broken
         self._ended: deque[BoardNotice] = deque(maxlen=_KEPT)
+        self._told: deque[BoardNotice] = deque(maxlen=_KEPT_TOLD)
+        self._told_count = 0
         self._shown: Counter[SessionId] = Counter()
         self._seen_ms = 0
         self._changed = anyio.Event()
@@ -82,7 +87,7 @@ class NoticeBoard:
         """Newest first, without those about the conversation on the screen. Reads the disk."""
         now_ms, seen_ms = self._clock.now_ms(), self._seen_ms
         questions = [_question(asked) for asked in self._waiting() if asked.expires_ms > now_ms]
-        others = [*self._ended, *(_broken_file(file) for file in self._broken())]
+        others = [*self._ended, *self._told, *(_broken_file(file) for file in self._broken())]
         found = questions + [replace(entry, is_new=entry.when_ms > seen_ms) for entry in others]
         kept = (entry for entry in found if not showing or entry.session_id != showing)
         return list(islice(sorted(kept, key=lambda entry: -entry.when_ms), _KEPT))
@@ -94,9 +99,11 @@ class NoticeBoard:
 
     def visit(self, session_id: str) -> None:
         """The person opened a conversation: how its turns ended is news no more."""
-        kept = [entry for entry in self._ended if entry.session_id != session_id]
-        if len(kept) < len(self._ended):
-            self._ended = deque(kept, maxlen=_KEPT)
+        ended = [entry for entry in self._ended if entry.session_id != session_id]
+        told = [entry for entry in self._told if entry.session_id != session_id]
+        if len(ended) + len(told) < len(self._ended) + len(self._told):
+            self._ended = deque(ended, maxlen=_KEPT)
+            self._told = deque(told, maxlen=_KEPT_TOLD)
             self.tell()
 
     def add_end(self, session_id: SessionId, title: str, end: TurnEnded) -> None:
@@ -115,6 +122,20 @@ class NoticeBoard:
         )
         others = (kept for kept in self._ended if kept.session_id != session_id)
         self._ended = deque(islice((entry, *others), _KEPT), maxlen=_KEPT)
+        self.tell()
+
+    def add_word(self, title: str, text: str, session_id: SessionId = NO_SESSION) -> None:
+        """A tool tells the person something, also while its conversation is on a screen."""
+        self._told_count += 1
+        entry = BoardNotice(
+            id=f"told-{self._told_count}",
+            subject=Subject.TOLD,
+            when_ms=self._clock.now_ms(),
+            text=title,
+            detail=text,
+            session_id=session_id,
+        )
+        self._told.appendleft(entry)
         self.tell()
 
     def tell(self) -> None:

@@ -26,6 +26,7 @@ from skales.app.costs import CallAccounts
 from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
+from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import NotFoundError
@@ -34,6 +35,7 @@ from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
 from skales.core.ports import CallScope, ModelChooser, Toolbox
 from skales.core.tool import ToolCall, ToolResult, ToolSpec
+from skales.data.agent_skills import AgentSkillStore
 from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
@@ -42,11 +44,13 @@ from skales.data.devkit import DevKit
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
+from skales.data.knowledge_graph import KnowledgeGraph
 from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
+from skales.data.planner import PlannerStore
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, Settings, SettingsStore
@@ -187,16 +191,38 @@ def build_app(
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
 
+    questions = ApprovalStore(directory, quarantine)
+    notices = NoticeBoard(clock, questions.pending, quarantine.notices)
+    program = Program(directory, settings.load, quarantine)
+    planner = PlannerStore(directory, quarantine, clock, ids)
+    graph = KnowledgeGraph(directory, quarantine, clock, ids)
+    skills = AgentSkillStore(directory, quarantine)
+
     def context_for(scope: CallScope) -> ToolContext:
-        rules = policy()
+        rules, chosen = policy(), settings.load()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids, tools=toolbox
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            planner=planner,
+            graph=graph,
+            skills=skills,
+            program=program,
+            notices=notices,
+            vaults=tuple(chosen.obsidian_vaults),
+            note_format=chosen.obsidian_format,
+            tools=toolbox,
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
-    questions = ApprovalStore(directory, quarantine)
+    program.toolbox = toolbox
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
-    notices = NoticeBoard(clock, questions.pending, quarantine.notices)
     permission = Permission(
         PermissionParts(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
@@ -218,6 +244,7 @@ def build_app(
             ids=ids,
         ),
     )
+    program.models = models
     ledger = Ledger(directory)
     spending = SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)

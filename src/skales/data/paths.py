@@ -35,6 +35,26 @@ class DataDirectory:
         return self.root / "tasks"
 
     @property
+    def planner(self) -> Path:
+        """One entry of the person's planner per file."""
+        return self.root / "planner"
+
+    @property
+    def knowledge_graph(self) -> Path:
+        """Things and people, and how they belong together."""
+        return self.root / "knowledge-graph.json"
+
+    @property
+    def agent_skills(self) -> Path:
+        """One skill per folder, and which of them are on."""
+        return self.root / "agent-skills"
+
+    @property
+    def identity(self) -> Path:
+        """Texts about who Skales is and whom it works for."""
+        return self.root / "identity"
+
+    @property
     def approvals(self) -> Path:
         """One waiting question per file."""
         return self.root / "pending-approvals"

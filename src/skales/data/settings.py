@@ -172,6 +172,27 @@ class FallbackSettings(_FilePart):
         return {"provider": provider.strip(), "model": model.strip()}
 
 
+class VaultSettings(_FilePart):
+    """A folder of notes, kept with Obsidian; in the file also as text, the path alone."""
+
+    path: str = ""
+    alias: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        return {"path": value.strip()} if isinstance(value, str) else value
+
+
+class NoteFormat(_FilePart):
+    """How new notes are made: folder, text and name with `{title}` and other places, and a tag. Empty is plain."""
+
+    folder: str = ""
+    template: str = ""
+    tag: str = ""
+    filename: str = ""
+
+
 class Settings(_FilePart):
     """All settings as they count now. Shared between readers; nobody changes it."""
 
@@ -197,6 +218,8 @@ class Settings(_FilePart):
     compact_at_percent: Annotated[int, _from_to(0, 95)] = 75  # of the window; 0 is never
     addons: dict[str, bool] = {}
     pinned_tools: list[str] = []  # always offered to models
+    obsidian_vaults: list[VaultSettings] = []
+    obsidian_format: NoteFormat = NoteFormat()
 
     def provider(self, provider_id: str) -> ProviderSettings:
         """What is set for a provider; all defaults when the file does not name it."""

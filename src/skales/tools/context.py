@@ -3,17 +3,24 @@
 Stores are named by what tools need of them, so that a tool's reach can be read here.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
 from typing import Protocol
 
 from skales.core.clock import Clock
-from skales.core.ids import IdSource
+from skales.core.ids import IdSource, SessionId
 from skales.core.ports import CallScope
 from skales.core.tool import ToolSpec
+from skales.data.agent_skills import SkillShelf
+from skales.data.capabilities import CapabilityNote
+from skales.data.graph_shape import Entity, EntityChange
 from skales.data.index import SearchHit
+from skales.data.knowledge_graph import Excerpt, Link, Updated
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
+from skales.data.planner import PlannerTask, Span
+from skales.data.skill_text import Skill
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
@@ -63,6 +70,138 @@ class TaskList(Protocol):
         ...
 
 
+class Planner(Protocol):
+    """What the person means to do themselves."""
+
+    def now(self) -> datetime:
+        """This moment where the person is."""
+        ...
+
+    def add(
+        self, title: str, *, day: str = ..., at: str = ..., duration_min: int = ..., notes: str = ...
+    ) -> PlannerTask:
+        """Make an entry. Raises InputError."""
+        ...
+
+    def list(self, span: Span = ..., *, first: str = ..., last: str = ...) -> Sequence[PlannerTask]:
+        """Entries in the order of their time. Raises InputError for a day that is none."""
+        ...
+
+
+class Graph(Protocol):
+    """Entities and their relations."""
+
+    def query(self, words: str = ..., kind: str = ..., *, depth: int = ..., limit: int = ...) -> Excerpt:
+        """The best answers first, with what is around them."""
+        ...
+
+    def update(self, change: EntityChange, link: Link | None = ...) -> Updated:
+        """Make an entity or merge into it, and relate it to another. Raises InputError."""
+        ...
+
+    def delete(self, name: str, kind: str = ...) -> tuple[Entity, int]:
+        """Remove an entity; how many relations went with it. Raises InputError."""
+        ...
+
+    def unrelate(self, source: str, target: str, relation: str = ...) -> int:
+        """Remove relations; how many. Raises InputError."""
+        ...
+
+
+class SkillStore(Protocol):
+    """Instructions for kinds of tasks."""
+
+    def list(self) -> SkillShelf:
+        """All of them, and the broken ones."""
+        ...
+
+    def find(self, name: str) -> Skill:
+        """The one of this name or folder. Raises InputError."""
+        ...
+
+    def files(self, skill: Skill) -> Sequence[str]:
+        """What lies beside its text."""
+        ...
+
+    def read_file(self, skill: Skill, name: str) -> str:
+        """A text beside it. Raises InputError, StorageError."""
+        ...
+
+    def create(self, name: str, description: str, body: str) -> Skill:
+        """Write a new one. Raises InputError."""
+        ...
+
+
+class NoticeSink(Protocol):
+    """Where the person sees what happened elsewhere; to be called on the event loop."""
+
+    def add_word(self, title: str, text: str, session_id: SessionId = ...) -> None:
+        """Tell the person something."""
+        ...
+
+
+class ProgramView(Protocol):
+    """The program as it stands, without secrets; looking makes no request."""
+
+    def status(self) -> Mapping[str, str]:
+        """What is set up and how it fares, by name."""
+        ...
+
+    def tools(self) -> Sequence[tuple[ToolSpec, bool]]:
+        """Every tool there is at this moment, and whether it is on."""
+        ...
+
+    def identity(self) -> Sequence[tuple[str, str]]:
+        """The texts about who Skales is and whom it works for, by name."""
+        ...
+
+    def notes(self) -> Sequence[CapabilityNote]:
+        """What was noted about its abilities."""
+        ...
+
+    def note(self, noted: CapabilityNote) -> bool:
+        """Keep a note, in place of the former one of that name; whether there was one. Raises InputError."""
+        ...
+
+
+class VaultFolder(Protocol):
+    """A folder of notes, as the person set it up."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, `~` allowed."""
+        ...
+
+    @property
+    def alias(self) -> str:
+        """What the person calls it; may be empty."""
+        ...
+
+
+class NoteFormat(Protocol):
+    """How new notes are made; empty texts are plain."""
+
+    @property
+    def folder(self) -> str:
+        """Where they go unless said otherwise."""
+        ...
+
+    @property
+    def template(self) -> str:
+        """Their text, with `{title} {date} {time} {content} {tag}`."""
+        ...
+
+    @property
+    def tag(self) -> str:
+        """A tag that each gets."""
+        ...
+
+    @property
+    def filename(self) -> str:
+        """Their names, with `{title} {date} {time}`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -81,3 +220,11 @@ class ToolContext:
     ids: IdSource
     tools: ToolSearch
     command_timeout_s: float = 120
+    _: KW_ONLY
+    planner: Planner
+    graph: Graph
+    skills: SkillStore
+    program: ProgramView
+    notices: NoticeSink
+    vaults: Sequence[VaultFolder]
+    note_format: NoteFormat

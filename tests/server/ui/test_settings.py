@@ -262,3 +262,19 @@ def test_a_devkit_file_that_cannot_be_read_is_left_alone(page: TestClient, home:
     shown = HTMLParser(page.post("/ui/settings/devkit", data={"on": "true"}, headers=HTMX).text)
     assert shown.css_first(".callout.bad") is not None
     assert home.devkit.read_text(encoding="utf-8") == "{ broken"
+
+
+def test_vaults_are_added_and_removed_and_keep_their_other_names(page: TestClient, home: DataDirectory) -> None:
+    named = {"path": "/home/ada/vault", "alias": "Personal", "colour": "red"}
+    home.settings.write_text(json.dumps({"obsidianVaults": [named, "/home/ada/second"]}), encoding="utf-8")
+    shown = HTMLParser(page.get("/settings").text)
+    form = shown.css_first("#setting-obsidianVaults")
+    assert form is not None
+    assert [item.text() for item in form.css(".folders code")] == ["/home/ada/vault", "/home/ada/second"]
+    was = str(form.css_first("[name=was]").attributes["value"])  # type: ignore[union-attr]
+    saved = save(page, "obsidianVaults", was, value=["/home/ada/vault", "/home/ada/second", "~/third"])
+    assert stored(home)["obsidianVaults"] == [named, {"path": "/home/ada/second"}, {"path": "~/third"}]
+    undo(page, "obsidianVaults", saved)
+    assert stored(home)["obsidianVaults"] == [named, {"path": "/home/ada/second"}]
+    refused = save(page, "obsidianVaults", value=["vault"])
+    assert "Write the whole path of the folder" in words(refused)

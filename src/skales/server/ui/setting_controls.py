@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skales.core.json import JsonValue, as_list, as_text
+from skales.core.json import JsonValue, as_list, as_object, as_text
 from skales.data.settings import SettingFault, Settings
 from skales.server.told import told
 from skales.server.ui.setting_table import Kind, Option, Setting
@@ -50,7 +50,7 @@ def build_control(
         text=_show_text(value) if came.typed is None else came.typed,
         is_on=value is True,
         choices=tuple(_show_option(option, value) for option in setting.options),
-        folders=tuple(as_text(item) for item in as_list(value)) if setting.kind is Kind.FOLDERS else (),
+        folders=_list_folders(setting, value),
         unit=_(setting.unit) if setting.unit else "",
         low=setting.low,
         high=setting.high,
@@ -65,6 +65,13 @@ def build_control(
         confirmation=_ask(setting, came.asked) if came.asked else None,
         beside=beside,
     )
+
+
+def _list_folders(setting: Setting, value: JsonValue) -> tuple[str, ...]:
+    if setting.kind is not Kind.FOLDERS:
+        return ()
+    key = setting.item_key
+    return tuple(as_text(as_object(item).get(key) if key else item) for item in as_list(value))
 
 
 def loose_faults(faults: Sequence[SettingFault], settings: Sequence[Setting]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skales.core.errors import InputError, SkalesError
-from skales.core.json import JsonValue
+from skales.core.json import JsonValue, as_list, as_object, as_text
 from skales.data.settings import Settings, SettingsStore
 from skales.server.told import told
 from skales.server.ui.setting_controls import Outcome, find_option
@@ -28,8 +28,10 @@ def save_setting(store: SettingsStore, setting: Setting, posted: Posted) -> Outc
     """What came of it; None when the file says that already and nothing was to be done."""
     settings = store.load()
     try:
-        value = _read(setting, posted)
         present, token = read_value(settings, setting.place), read_token(settings, setting.place)
+        value = _read(setting, posted)
+        if setting.item_key:
+            value = _as_items(setting.item_key, value, parse_token(token))
         if posted.was in (None, token) and _says_that(setting, token, present, value):
             return None
         _judge(setting, settings, value)
@@ -126,6 +128,12 @@ def _read_folders(posted: Posted) -> list[JsonValue]:
     for folder in kept:
         _check_folder(folder)
     return list(kept)
+
+
+def _as_items(key: str, folders: JsonValue, present: JsonValue) -> list[JsonValue]:
+    """Folders as the objects they stand in, those that were there with all that the file says of them."""
+    known = {as_text(as_object(item).get(key)): item for item in as_list(present)}
+    return [known.get(folder, {key: folder}) for folder in map(as_text, as_list(folders))]
 
 
 def _check_folder(text: str) -> None:

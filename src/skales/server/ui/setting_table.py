@@ -60,7 +60,7 @@ class Setting:
     `words` are more words to find it by. `parse` raises InputError for a line that cannot be kept, `check` for a value
     that does not go with the others. A switch with a `warning` asks before it is switched on. `suggestions` is the id
     of a list of values to pick from. A number is whole unless `is_decimal`. `path` is for a name whose parts may hold
-    dots.
+    dots. `item_key` is where a folder stands when each item of the list is an object.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Setting:
     parse: Callable[[str], str] | None = None
     check: Callable[[Settings, JsonValue], None] | None = None
     path: tuple[str, ...] = ()
+    item_key: str = ""
 
     @property
     def anchor(self) -> str:
@@ -330,4 +331,17 @@ _BUDGETS = (
     ),
 )
 
-SETTINGS = (*_APPEARANCE, *_SAFETY, *_CHAT, *_BUDGETS)
+_TOOLS = (
+    Setting(
+        name="obsidianVaults",
+        section=Section.TOOLS,
+        label=N_("Obsidian vaults"),
+        help=N_("Folders with your notes. The note tools may read them and add to them, and nothing else in them."),
+        kind=Kind.FOLDERS,
+        words=N_("notes, Markdown, vault, Obsidian, knowledge"),
+        placeholder=N_("/home/you/vault or ~/vault"),
+        item_key="path",
+    ),
+)
+
+SETTINGS = (*_APPEARANCE, *_SAFETY, *_CHAT, *_BUDGETS, *_TOOLS)

@@ -16,7 +16,10 @@ async def test_tools_are_found_by_what_is_to_be_done(call: Call) -> None:
 @pytest.mark.anyio
 async def test_tools_are_found_by_name_and_by_beginning(call: Call) -> None:
     result = await call("load_tools", names=["move_file", "create_"])
-    assert result.data == ["move_file", "create_archive", "create_directory", "create_task"]
+    assert isinstance(result.data, list)
+    assert result.data[0] == "move_file"
+    assert {"create_archive", "create_directory", "create_task"} < set(result.data)
+    assert all(str(name).startswith("create_") for name in result.data[1:])
 
 
 @pytest.mark.anyio

@@ -10,6 +10,8 @@ from skales.core.tool import ToolCall
 PICTURE = ImagePart("image/png", "iVBORw0KGgo=", "shot.png")
 DRAWING = ImagePart("image/svg+xml", "PHN2Zy8+", "logo.svg")
 FILE = FilePart("report.pdf", "application/pdf", 2048, "Page 1: all is well", "/home/ana/report.pdf")
+DOCUMENT = replace(FILE, data_base64="JVBERi0xLjc=")
+NOTES = FilePart("notes.md", "text/markdown", 9, "buy milk", "/home/ana/notes.md")
 EMPTY_FILE = FilePart("empty.txt", "text/plain", 0, "")
 SYSTEM = text_message(Role.SYSTEM, "You are helpful.")
 FORMATS = ("openai", "anthropic", "google")
@@ -114,6 +116,9 @@ HISTORIES: Mapping[str, Sequence[Message]] = {
     "a picture of a kind that nobody takes": [user("What is this?", DRAWING)],
     "an attached file": [user("Sum it up", FILE)],
     "files and pictures and no words": [user("", FILE, PICTURE, EMPTY_FILE)],
+    "a document as it is": [user("Sum it up", DOCUMENT)],
+    "a document without a name and words": [user("", replace(DOCUMENT, name=""))],
+    "documents and a text file among turns": [user("", DOCUMENT, NOTES, PICTURE), says("Read."), user("And?", NOTES)],
     "an empty file alone": [user("", EMPTY_FILE)],
     "a picture from the model": [user("Draw"), replace(says(""), content=(PICTURE,)), user("Thanks")],
     "parallel calls": [ASKED, says("Looking.", *TWO_CALLS), result("call_1", "x"), result("call_2", "y")],

@@ -50,6 +50,7 @@ class Capability(StrEnum):
     VISION = "vision"
     REASONING = "reasoning"
     JSON = "json"
+    DOCUMENTS = "documents"
 
 
 class _Table(BaseModel):
@@ -69,6 +70,17 @@ class ModelFacts(_Table):
     input_usd: float | None = None
     cached_usd: float | None = None
     output_usd: float | None = None
+
+
+class Documents(_Table):
+    """Files that an endpoint takes as they are: their media types, and how much of them one request may hold.
+
+    `max_bytes` is in base64; 0 means no limit.
+    """
+
+    kinds: tuple[str, ...]
+    max_bytes: int = 0
+    max_pages: int = 0
 
 
 class TokenExchange(_Table):
@@ -98,7 +110,7 @@ class ProviderEntry(_Table):
     unasked and tell of it only when asked to. `inactivity_timeout_s` 0 leaves it to where the endpoint runs.
     `local_api` names what more a server on this machine can be asked, `usual_context_tokens` the window it loads a
     model with when nobody says otherwise. `starts_off` keeps an entry silent until the user turns it on, for the
-    reason that `explanation` gives. The hints complete an error message.
+    reason that `explanation` gives. `documents` is for models that can read them. The hints complete an error message.
     """
 
     label: str
@@ -127,6 +139,7 @@ class ProviderEntry(_Table):
     takes_ca_file: bool = False
     token_exchange: TokenExchange | None = None
     sign_in: SignIn | None = None
+    documents: Documents | None = None
     key_hint: str = ""
     model_hint: str = ""
     start_hint: str = ""

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
+from skales.providers.formats.documents import concede_documents, describe_file, settle_documents
 from skales.providers.formats.schema_repair import fill_items, make_valid
-from skales.providers.formats.turns import NO_WORDS, place_roles, spell_file, spell_files
+from skales.providers.formats.turns import NO_WORDS, place_roles, spell_data, spell_files
 from skales.providers.quirks import bridge_results, find_tool_turns, shorten_call_ids
 from skales.providers.toolnames import to_wire_name
 
@@ -36,7 +37,7 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
     """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
     body: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": _build_messages(request.messages, entry),
+        "messages": _build_messages(settle_documents(request.messages, conceded), entry),
         "stream": True,
     }
     if entry.asks_usage and "stream_options" not in conceded:
@@ -57,12 +58,12 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
 
 
 def concede(body: JsonObject, refusal: str) -> str:
-    """The optional field of the body that a refusal does not take; empty when the refusal is about anything else."""
+    """What of the body a refusal does not take: an optional field, documents; empty when it is about anything else."""
     if "tools" in body and _BARE_ARRAY.search(refusal):
         return _ITEMS
-    if not _NOT_TAKEN.search(refusal):
-        return ""
-    return next((name for name in _OPTIONAL if name in body and name in refusal), "")
+    refused = (name for name in _OPTIONAL if name in body and name in refusal)
+    optional = next(refused, "") if _NOT_TAKEN.search(refusal) else ""
+    return optional or concede_documents(_sent_documents(body), refusal)
 
 
 # --- messages ---
@@ -118,21 +119,29 @@ def _build_message(message: Message, *, with_reasoning: bool) -> JsonObject:
 
 def _build_content(message: Message) -> JsonValue:
     """A string when there is only text, which every endpoint takes; else a list of parts."""
-    if not any(isinstance(part, ImagePart) for part in message.content):
+    if all(isinstance(part, TextPart) for part in message.content):
         return message.text
-    return [_build_part(part) for part in message.content]
+    return [built for part in message.content for built in _build_part(part)]
 
 
-def _build_part(part: ContentPart) -> JsonObject:
+def _build_part(part: ContentPart) -> Iterator[JsonObject]:
     match part:
         case TextPart(text):
-            return {"type": "text", "text": text}
-        case ImagePart(media_type, data_base64):
-            return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data_base64}"}}
+            yield {"type": "text", "text": text}
+        case ImagePart():
+            yield {"type": "image_url", "image_url": {"url": spell_data(part)}}
         case FilePart():
-            return {"type": "text", "text": spell_file(part)}
+            # Files without bytes are spelled as text before.
+            yield {"type": "text", "text": describe_file(part)}
+            yield {"type": "file", "file": {"filename": part.name, "file_data": spell_data(part)}}
         case _:
             assert_never(part)
+
+
+def _sent_documents(body: JsonObject) -> Iterator[str]:
+    for message in map(as_object, as_list(body.get("messages"))):
+        for part in map(as_object, as_list(message.get("content"))):
+            yield as_text(as_object(part.get("file")).get("file_data")).partition(",")[2]
 
 
 def _build_answer(message: Message, *, with_reasoning: bool) -> JsonObject:
@@ -196,7 +205,7 @@ def _ask_for_json(
     words = (
         f"Answer with nothing but one JSON object that fits this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
     )
-    messages = _add_to_system(request.messages, words)
+    messages = _add_to_system(settle_documents(request.messages, conceded), words)
     fields: dict[str, JsonValue] = {"messages": _build_messages(messages, entry)}
     if "response_format" not in conceded:
         fields["response_format"] = {"type": "json_object"}

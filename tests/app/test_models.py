@@ -162,6 +162,20 @@ async def test_a_signed_in_person_needs_no_key(setup: Setup, server: RawServer) 
     assert "openai_oauth" in [offer.provider_id for offer in setup.models.available()]
 
 
+@pytest.mark.parametrize("wanted", [("", ""), ("openai", "gpt-5.5"), ("nobody", "x")])
+async def test_who_stands_by_is_known_also_for_what_cannot_be_asked_at_all(
+    wanted: tuple[str, str], setup: Setup
+) -> None:
+    setup.configure(
+        activeProvider="openai",
+        providers={"openai": {"apiKey": "k", "enabled": False}, "groq": {"apiKey": "k"}},
+        fallbackProviders=["openai/gpt-5.5", "groq/llama-3.1-8b-instant"],
+    )
+    with pytest.raises(ProviderError):
+        setup.models.choose(*wanted)
+    assert [chosen.provider_id for chosen in setup.models.fallbacks(*wanted)] == ["groq"]
+
+
 # --- facts ---
 
 

@@ -11,6 +11,7 @@ from skales.data.settings import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry
 from skales.security.network import is_local_host
 from skales.server.told import told
+from skales.server.ui.model_limits import build_limits
 from skales.server.ui.models import describe_starter
 from skales.server.ui.probe import build_probe
 from skales.server.ui.provider_facts import build_models, can_see
@@ -100,6 +101,7 @@ def build_body(app: App, provider_id: str) -> CardBody:
         is_custom=is_custom(provider_id),
         probe=build_probe(app, provider_id),
         sign_in=build_sign_in(app, provider_id),
+        limits=None if provider_id == LOCAL_PROVIDER else build_limits(app, provider_id),
     )
 
 

@@ -156,9 +156,13 @@ async def test_a_signed_in_person_needs_no_key(setup: Setup, server: RawServer) 
     assert server.requests == []
 
     setup.stores.sign_ins.save("openai_oauth", StoredSignIn("access", "refresh", setup.clock.now_ms() + 3_600_000))
-    server.replies.append(ANSWER)
+    told = b'data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}\n\n'
+    end = b'data: {"type":"response.completed","response":{"status":"completed","output":[]}}\n\n'
+    server.replies.append(Reply(told + end))
     assert (await collect(setup.models.choose("openai_oauth").provider.stream(ask()))).text == "Hi"
     assert server.requests[0].headers["authorization"] == "Bearer access"
+    assert server.requests[0].path.endswith("/responses")
+    assert server.requests[0].json["store"] is False
     assert "openai_oauth" in [offer.provider_id for offer in setup.models.available()]
 
 

@@ -13,12 +13,18 @@ from skales.providers.catalog import find_entry
 from skales.providers.formats.anthropic import AnthropicFormat
 from skales.providers.formats.google import GoogleFormat
 from skales.providers.formats.openai import OpenAIFormat
+from skales.providers.formats.openai_responses import ResponsesFormat
 from skales.providers.formats.wire import WireFormat
 from tests.providers.conftest import MakeProvider
 from tests.providers.outcome import collect
 from tests.servers.raw_sse import RawServer, Reply
 
-FORMATS: dict[str, WireFormat] = {"openai": OpenAIFormat(), "anthropic": AnthropicFormat(), "google": GoogleFormat()}
+FORMATS: dict[str, WireFormat] = {
+    "openai": OpenAIFormat(),
+    "openai_oauth": ResponsesFormat(),
+    "anthropic": AnthropicFormat(),
+    "google": GoogleFormat(),
+}
 REPORT = FilePart(
     "report.pdf", "application/pdf", 9, "--- page 1 of 1 ---\nAll is well\n", "/a/1-report.pdf", "JVBERg=="
 )
@@ -67,6 +73,14 @@ def test_openai_gets_a_file_part() -> None:
     ]
 
 
+def test_responses_get_an_input_file() -> None:
+    assert body_of("openai_oauth", [ASKED])["input"][0]["content"] == [
+        {"type": "input_text", "text": HEAD},
+        {"type": "input_file", "filename": "report.pdf", "file_data": "data:application/pdf;base64,JVBERg=="},
+        {"type": "input_text", "text": "Sum it up"},
+    ]
+
+
 @pytest.mark.parametrize("provider", FORMATS)
 def test_a_later_turn_begins_with_the_same_bytes(provider: str) -> None:
     first = [ASKED]
@@ -82,10 +96,12 @@ def test_a_later_turn_begins_with_the_same_bytes(provider: str) -> None:
 REFUSALS = {
     "anthropic": "messages.0.content.1.document.source.base64.data: The PDF specified was not valid.",
     "google": "Unable to process input: the document has no pages.",
+    "openai_oauth": "Invalid value: 'input_file'. Supported values are: 'input_text' and 'input_image'.",
     "openai": "Invalid 'messages[0].content[1]'. File inputs are not taken by this model.",
 }
 HELLO = {
     "openai": b"data: [DONE]\n\n",
+    "openai_oauth": b'data: {"type":"response.completed","response":{"status":"completed","output":[]}}\n\n',
     "anthropic": b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n'
     b'data: {"type":"message_stop"}\n\n',
     "google": b'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n',
@@ -152,3 +168,12 @@ def test_a_picture_of_a_tool_follows_the_results_as_the_users_for_openai() -> No
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
         ],
     }
+
+
+def test_a_picture_of_a_tool_stands_in_its_output_for_responses() -> None:
+    first, second = body_of("openai_oauth", SHOWN)["input"][-2:]
+    assert first["output"] == [
+        {"type": "input_text", "text": "Here"},
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "auto"},
+    ]
+    assert second["output"] == "text"

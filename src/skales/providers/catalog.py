@@ -91,20 +91,26 @@ class TokenExchange(_Table):
 
 
 class SignIn(_Table):
-    """Where a person signs in (OAuth 2.0 with PKCE). An empty `client_id` has to be set by the user."""
+    """Where a person signs in (OAuth 2.0 with PKCE). An empty `client_id` has to be set by the user.
+
+    Of the token, `account_header` repeats what stands under `account_claim`: a path into its payload.
+    """
 
     authorize_url: str
     token_url: str
     scope: str
     redirect_url: str
     client_id: str = ""
+    account_header: str = ""
+    account_claim: tuple[str, ...] = ()
 
 
 class ProviderEntry(_Table):
     """One table of the catalogue.
 
     `base_url` may be empty (the user names it) or hold a `{placeholder}` that a setting replaces; `other_base_urls`
-    names its alternatives. `output_limit` is the field that caps the answer. `asks_usage` sends `stream_options`.
+    names its alternatives. `path_prefix` stands between the usual `base_url` and the paths of the format.
+    `output_limit` is the field that caps the answer. `asks_usage` sends `stream_options`.
     `reasoning_back`, `short_call_ids` and `bridges_results` switch on functions of `quirks`. `answer_schema` says
     whether a JSON Schema is understood or only "some JSON object". `summarizes_thinking` names models that think
     unasked and tell of it only when asked to. `inactivity_timeout_s` 0 leaves it to where the endpoint runs.
@@ -117,6 +123,7 @@ class ProviderEntry(_Table):
     format: str
     key: KeyNeed
     base_url: str = ""
+    path_prefix: str = ""
     other_base_urls: Mapping[str, str] = Field(default_factory=dict)
     facts: Mapping[str, ModelFacts] = Field(default_factory=dict, alias="models")
     download_only_models: tuple[str, ...] = ()

@@ -4,32 +4,30 @@ Spec: orchestrator.md, "Tool-call hardening"; providers.md, "Quirks" (as named f
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
 from skales.providers.formats.documents import concede_documents, describe_file, settle_documents
-from skales.providers.formats.schema_repair import fill_items, make_valid
+from skales.providers.formats.openai_functions import (
+    BARE_ARRAY,
+    ITEMS,
+    NOT_TAKEN,
+    build_arguments,
+    build_functions,
+    is_strict,
+)
 from skales.providers.formats.turns import NO_WORDS, place_roles, spell_data, spell_files
 from skales.providers.quirks import bridge_results, find_tool_turns, shorten_call_ids
 from skales.providers.toolnames import to_wire_name
 
 # Fields that an endpoint may refuse without making the request useless.
 _OPTIONAL = ("stream_options", "temperature", "max_tokens", "max_completion_tokens", "response_format")
-_NOT_TAKEN = re.compile(
-    r"not (?:supported|permitted|allowed)|unsupported|does not support|only .{0,30}(?:allowed|supported)"
-    r"|unrecognized|unknown (?:field|parameter|name)|unexpected|unavailable|extra_forbidden",
-    re.IGNORECASE,
-)
-# Only OpenAI itself minds, so that the others get the schema as it was written.
-_BARE_ARRAY = re.compile("array schema missing items")
-_ITEMS = "items of arrays"
 _OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
@@ -43,7 +41,7 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
     if entry.asks_usage and "stream_options" not in conceded:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = _build_tools(request.tools, fills_items=_ITEMS in conceded)
+        body["tools"] = _build_tools(request.tools, fills_items=ITEMS in conceded)
     if request.temperature is not None and "temperature" not in conceded:
         body["temperature"] = request.temperature
     if request.max_output_tokens:
@@ -59,10 +57,10 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
 
 def concede(body: JsonObject, refusal: str) -> str:
     """What of the body a refusal does not take: an optional field, documents; empty when it is about anything else."""
-    if "tools" in body and _BARE_ARRAY.search(refusal):
-        return _ITEMS
+    if "tools" in body and BARE_ARRAY.search(refusal):
+        return ITEMS
     refused = (name for name in _OPTIONAL if name in body and name in refusal)
-    optional = next(refused, "") if _NOT_TAKEN.search(refusal) else ""
+    optional = next(refused, "") if NOT_TAKEN.search(refusal) else ""
     return optional or concede_documents(_sent_documents(body), refusal)
 
 
@@ -159,18 +157,8 @@ def _build_call(call: ToolCall) -> JsonObject:
     return {
         "id": call.id,
         "type": "function",
-        "function": {"name": to_wire_name(call.name), "arguments": _build_arguments(call)},
+        "function": {"name": to_wire_name(call.name), "arguments": build_arguments(call)},
     }
-
-
-def _build_arguments(call: ToolCall) -> str:
-    """What the model wrote when it is JSON, so that its prompt cache still fits; endpoints refuse anything else."""
-    try:
-        if isinstance(parse_json(call.raw), dict):
-            return call.raw
-    except ValueError:
-        pass
-    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def _build_result(message: Message) -> JsonObject:
@@ -184,15 +172,7 @@ def _build_result(message: Message) -> JsonObject:
 
 
 def _build_tools(tools: Sequence[ToolSpec], *, fills_items: bool) -> list[JsonValue]:
-    """Tools in the order given; a name that occurs twice would cost the whole request, so the first counts."""
-    by_name: dict[str, JsonValue] = {}
-    for tool in tools:
-        name = to_wire_name(tool.name)
-        valid = make_valid(tool.parameters)
-        parameters = fill_items(valid) if fills_items else valid
-        function: JsonObject = {"name": name, "description": tool.description, "parameters": parameters}
-        by_name.setdefault(name, {"type": "function", "function": function})
-    return list(by_name.values())
+    return [{"type": "function", "function": function} for function in build_functions(tools, fills_items=fills_items)]
 
 
 def _ask_for_json(
@@ -200,7 +180,7 @@ def _ask_for_json(
 ) -> Mapping[str, JsonValue]:
     """Fields that ask for JSON of a schema: by the endpoint's own means, else in words."""
     if entry.answer_schema == "schema" and "response_format" not in conceded:
-        wanted: JsonObject = {"name": "answer", "schema": schema, "strict": _is_strict(schema)}
+        wanted: JsonObject = {"name": "answer", "schema": schema, "strict": is_strict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
     words = (
         f"Answer with nothing but one JSON object that fits this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
@@ -218,18 +198,3 @@ def _add_to_system(messages: Sequence[Message], words: str) -> Sequence[Message]
         first = replace(messages[0], content=(TextPart(f"{messages[0].text}\n\n{words}"),))
         return (first, *messages[1:])
     return (Message(role=Role.SYSTEM, content=(TextPart(words),)), *messages)
-
-
-def _is_strict(schema: JsonValue) -> bool:
-    """Whether a schema keeps to the subset that OpenAI enforces: every object closed, every property required."""
-    node = as_object(schema)
-    if node.get("type") == "object":
-        properties = as_object(node.get("properties"))
-        is_closed = node.get("additionalProperties") is False
-        if not is_closed or set(properties) != set(map(str, as_list(node.get("required")))):
-            return False
-        return all(_is_strict(inner) for inner in properties.values())
-    inner_schemas = [*as_list(node.get("anyOf")), *as_object(node.get("$defs")).values()]
-    if "items" in node:
-        inner_schemas.append(node["items"])
-    return bool(node) and all(_is_strict(inner) for inner in inner_schemas)

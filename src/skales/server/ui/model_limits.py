@@ -10,7 +10,8 @@ from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
 from skales.server.ui.phrases import show_number
-from skales.server.ui.provider_rows import list_providers, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import list_providers
 from skales.server.ui.provider_views import LimitLine, ModelLimits
 from skales.server.ui.setting_saving import describe
 from skales.server.ui.setting_values import CHANGED, Path, change_value, parse_token, read_token

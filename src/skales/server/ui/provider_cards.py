@@ -15,15 +15,8 @@ from skales.server.ui.model_limits import build_limits
 from skales.server.ui.models import describe_starter
 from skales.server.ui.probe import build_probe
 from skales.server.ui.provider_facts import build_models, can_see
-from skales.server.ui.provider_rows import (
-    is_custom,
-    is_on,
-    is_set_up,
-    list_providers,
-    list_set_up,
-    name_provider,
-    provider_rows,
-)
+from skales.server.ui.provider_names import is_custom, name_provider
+from skales.server.ui.provider_rows import is_on, is_set_up, list_providers, list_set_up, provider_rows
 from skales.server.ui.provider_views import CardBody, CardState, KeyField, ProviderCard, ProviderGroup, ProviderList
 from skales.server.ui.setting_controls import build_control
 from skales.server.ui.setting_search import fold

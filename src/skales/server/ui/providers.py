@@ -22,8 +22,9 @@ from skales.server.ui.phrases import show_duration
 from skales.server.ui.provider_cards import SHOWN_AS, build_body, build_key, build_list
 from skales.server.ui.provider_facts import renew_models
 from skales.server.ui.provider_keys import read_key
+from skales.server.ui.provider_names import name_provider
 from skales.server.ui.provider_order import Move, build_fallbacks, move_fallback, undo_fallback
-from skales.server.ui.provider_rows import ACTIVE, active_row, list_set_up, name_provider
+from skales.server.ui.provider_rows import ACTIVE, active_row, list_set_up
 from skales.server.ui.provider_slots import add_slot, remove_slot
 from skales.server.ui.provider_views import (
     Chip,

@@ -1,7 +1,8 @@
 """Every row of the settings page: the table's, the small model's, and a switch for each add-on that has tools here."""
 
 from skales.app.wiring import App
-from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up
 from skales.server.ui.setting_table import SETTINGS, Kind, Option, Section, Setting
 from skales.server.words import N_
 from skales.tools.addons import AddonState, load_addons

@@ -23,3 +23,12 @@ def test_a_model_that_does_not_see_is_told_the_names() -> None:
     assert "'cat.png'" in told.text
     assert told.text.endswith("\n\nWho is this?")
     assert not any(isinstance(part, ImagePart) for part in told.content)
+
+
+def test_a_picture_that_a_tool_made_is_told_apart_from_the_words_of_the_result() -> None:
+    result = Message(
+        role=Role.TOOL, content=(TextPart("Taken"), ImagePart("image/png", "AAAA", "page.png")), tool_call_id="c1"
+    )
+    (told,) = leave_out_pictures([result], lambda: False)
+    assert told.text.startswith("Taken\n[A picture named 'page.png' (image/png) is left out here")
+    assert told.tool_call_id == "c1"

@@ -13,7 +13,10 @@ from tests.servers.oauth import OAuthServer
 from tests.servers.raw_sse import RawServer, Reply
 
 CHATGPT = "openai_oauth"
-ANSWER = Reply(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+ANSWER = Reply(
+    b'data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}\n\n'
+    b'data: {"type":"response.completed","response":{"status":"completed","output":[]}}\n\n'
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -1,7 +1,7 @@
 import pytest
 
 from skales.app.model_traits import Evidence, describe_model, own_word, price_nearby
-from skales.core.ports import ModelTraits
+from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.model_lists import KnownModel
 from skales.data.model_probes import ProbeResult
 from skales.data.settings import ModelSettings, ProviderSettings
@@ -23,7 +23,34 @@ def test_a_curated_model_is_described_by_the_catalogue() -> None:
         input_usd_per_million=0.75,
         cached_usd_per_million=0.075,
         output_usd_per_million=4.5,
+        documents=DocumentLimits(frozenset({"application/pdf"}), max_bytes=45_000_000),
     )
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "model", "takes"),
+    [
+        ("anthropic", "claude-haiku-4-5", True),
+        ("anthropic", "claude-opus-9", True),
+        ("google", "gemini-2.5-pro", True),
+        ("google", "gemma-2-27b-it", False),
+        ("openai", "gpt-4o-2024-11-20", True),
+        ("openai", "gpt-3.5-turbo", False),
+        ("openrouter", "anthropic/claude-sonnet-4", False),
+        ("custom", "gpt-5.5", False),
+        ("ollama", "gemma3", False),
+    ],
+)
+def test_documents_go_as_they_are_where_the_endpoint_and_the_model_take_them(
+    provider_id: str, model: str, takes: bool
+) -> None:
+    assert (traits(provider_id, model).documents is not None) is takes
+
+
+def test_a_persons_own_limit_of_an_answer_is_told_apart_from_what_the_model_could() -> None:
+    own = traits("openai", "gpt-5.4-mini", own=ModelSettings(output_tokens=900))
+    assert (own.output_tokens, own.output_cap_tokens) == (900, 900)
+    assert traits("openai", "gpt-5.4-mini").output_cap_tokens == 0
 
 
 def test_a_model_that_nobody_describes_is_judged_by_its_name_and_may_use_tools() -> None:

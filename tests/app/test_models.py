@@ -156,10 +156,28 @@ async def test_a_signed_in_person_needs_no_key(setup: Setup, server: RawServer) 
     assert server.requests == []
 
     setup.stores.sign_ins.save("openai_oauth", StoredSignIn("access", "refresh", setup.clock.now_ms() + 3_600_000))
-    server.replies.append(ANSWER)
+    told = b'data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}\n\n'
+    end = b'data: {"type":"response.completed","response":{"status":"completed","output":[]}}\n\n'
+    server.replies.append(Reply(told + end))
     assert (await collect(setup.models.choose("openai_oauth").provider.stream(ask()))).text == "Hi"
     assert server.requests[0].headers["authorization"] == "Bearer access"
+    assert server.requests[0].path.endswith("/responses")
+    assert server.requests[0].json["store"] is False
     assert "openai_oauth" in [offer.provider_id for offer in setup.models.available()]
+
+
+@pytest.mark.parametrize("wanted", [("", ""), ("openai", "gpt-5.5"), ("nobody", "x")])
+async def test_who_stands_by_is_known_also_for_what_cannot_be_asked_at_all(
+    wanted: tuple[str, str], setup: Setup
+) -> None:
+    setup.configure(
+        activeProvider="openai",
+        providers={"openai": {"apiKey": "k", "enabled": False}, "groq": {"apiKey": "k"}},
+        fallbackProviders=["openai/gpt-5.5", "groq/llama-3.1-8b-instant"],
+    )
+    with pytest.raises(ProviderError):
+        setup.models.choose(*wanted)
+    assert [chosen.provider_id for chosen in setup.models.fallbacks(*wanted)] == ["groq"]
 
 
 # --- facts ---

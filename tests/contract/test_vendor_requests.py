@@ -15,6 +15,7 @@ from skales.providers.catalog import ProviderEntry, find_entry, load_catalog
 from skales.providers.formats.anthropic import AnthropicFormat
 from skales.providers.formats.google import GoogleFormat
 from skales.providers.formats.openai import OpenAIFormat
+from skales.providers.formats.openai_responses import ResponsesFormat
 from skales.providers.formats.wire import WireFormat
 from skales.providers.history import repair_history
 from skales.tools.index import load_index
@@ -26,11 +27,12 @@ Body = dict[str, Any]
 
 WRITERS: Mapping[str, WireFormat] = {
     "openai": OpenAIFormat(),
+    "openai_responses": ResponsesFormat(),
     "anthropic": AnthropicFormat(),
     "google": GoogleFormat(),
 }
 # Every way in which entries of the catalogue differ in what they send.
-PROVIDERS = ("openai", "mistral", "deepseek", "moonshot", "custom", "anthropic", "google")
+PROVIDERS = ("openai", "mistral", "deepseek", "moonshot", "custom", "openai_oauth", "anthropic", "google")
 BUILT_IN = tuple(entry.spec for entry in load_index())
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
@@ -136,6 +138,8 @@ def test_settings_stay_within_the_vendors_bounds(provider: str) -> None:
 
 def schemas_in(provider: str, body: Body) -> list[Body]:
     match find_entry(provider).format:
+        case "openai_responses":
+            return [tool["parameters"] for tool in body["tools"]]
         case "openai":
             return [tool["function"]["parameters"] for tool in body["tools"]]
         case "anthropic":
@@ -146,6 +150,8 @@ def schemas_in(provider: str, body: Body) -> list[Body]:
 
 def names_in(provider: str, body: Body) -> list[str]:
     match find_entry(provider).format:
+        case "openai_responses":
+            return [tool["name"] for tool in body["tools"]]
         case "openai":
             return [tool["function"]["name"] for tool in body["tools"]]
         case "anthropic":
@@ -232,6 +238,26 @@ def test_googles_rules_hold(name: str) -> None:
         assert all(part.get("text") or set(part) - {"text"} for part in content["parts"])
 
 
+@every_history
+def test_each_call_of_a_response_is_answered_and_thinking_is_followed(name: str) -> None:
+    """https://platform.openai.com/docs/guides/reasoning and .../guides/function-calling."""
+    body = write("openai_oauth", ask(name, tools=BUILT_IN))
+    items = body["input"]
+    called = [item["call_id"] for item in items if item["type"] == "function_call"]
+    answered = [item["call_id"] for item in items if item["type"] == "function_call_output"]
+    assert sorted(called) == sorted(answered)
+    assert len(called) == len(set(called))
+    for item in items:
+        if item["type"] == "function_call_output":
+            before = items[: items.index(item)]
+            assert item["call_id"] in [made["call_id"] for made in before if made["type"] == "function_call"]
+    for item, after in pairwise([*items, {"type": "end"}]):
+        assert item["type"] != "reasoning" or after["type"] in ("message", "function_call")
+    assert items[0]["role"] == "user"
+    assert body["store"] is False
+    assert all(item["content"] for item in items if item["type"] == "message")
+
+
 @pytest.mark.parametrize("name", [name for name in HISTORIES if ", then " in name])
 def test_signed_thinking_goes_back_to_its_own_vendor_and_to_no_other(name: str) -> None:
     first, second = name.removesuffix(", cut in its calls").split(", then ")
@@ -239,6 +265,8 @@ def test_signed_thinking_goes_back_to_its_own_vendor_and_to_no_other(name: str) 
         text = json.dumps(write(provider, ask(name, tools=BUILT_IN)))
         assert ("c2lnLW9uZQ==" in text) is (provider == "anthropic" and "anthropic" in (first, second))
         assert ("U0lHLUE=" in text) is (provider == "google" and "google" in (first, second))
+        sealed = provider == "openai_oauth" and "openai_responses" in (first, second)
+        assert ("Z0FBQQ==" in text) is sealed
 
 
 def test_an_entry_that_differs_in_what_it_sends_is_among_those_that_are_checked() -> None:
@@ -255,6 +283,8 @@ def test_the_judge_refuses_what_the_vendors_refuse() -> None:
     assert "colour" in find_fault("anthropic", {**write("anthropic", hello), "colour": 1})
     assert "colour" in find_fault("google", {**write("google", hello), "colour": 1})
     assert find_fault("openai", {"model": "demo", "messages": [{"role": "tool", "content": "x"}]})
+    assert "colour" in find_fault("openai_responses", {**write("openai_oauth", hello), "colour": 1})
+    assert find_fault("openai_responses", {"model": "demo", "input": [{"type": "function_call", "name": "x"}]})
     assert find_fault("google", {"contents": [{"role": "user", "parts": [{"text": 3}]}]})
     blank = {"role": "user", "content": [{"type": "text", "text": ""}]}
     assert find_fault("anthropic", {"model": "demo", "max_tokens": 1, "messages": [blank]})

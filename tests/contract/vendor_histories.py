@@ -10,9 +10,11 @@ from skales.core.tool import ToolCall
 PICTURE = ImagePart("image/png", "iVBORw0KGgo=", "shot.png")
 DRAWING = ImagePart("image/svg+xml", "PHN2Zy8+", "logo.svg")
 FILE = FilePart("report.pdf", "application/pdf", 2048, "Page 1: all is well", "/home/ana/report.pdf")
+DOCUMENT = replace(FILE, data_base64="JVBERi0xLjc=")
+NOTES = FilePart("notes.md", "text/markdown", 9, "buy milk", "/home/ana/notes.md")
 EMPTY_FILE = FilePart("empty.txt", "text/plain", 0, "")
 SYSTEM = text_message(Role.SYSTEM, "You are helpful.")
-FORMATS = ("openai", "anthropic", "google")
+FORMATS = ("openai", "openai_responses", "anthropic", "google")
 
 
 def user(text: str, *parts: ImagePart | FilePart) -> Message:
@@ -47,7 +49,12 @@ def written_by(wire_format: str, number: int) -> Sequence[Message]:
 
 
 # Ids as the vendors spell them; Google often gives none, and then ours stand in the session.
-_ID_STYLES = {"openai": "call_AbCdEfGhIjKlMnOpQrStUv", "anthropic": "toolu_01A09q90qw90lq91781", "google": "call_x.y:"}
+_ID_STYLES = {
+    "openai": "call_AbCdEfGhIjKlMnOpQrStUv",
+    "openai_responses": "call_ZyXwVuTsRqPoNmLkJiHgFe",
+    "anthropic": "toolu_01A09q90qw90lq91781",
+    "google": "call_x.y:",
+}
 
 
 def _native(wire_format: str, calls: Sequence[ToolCall]) -> Mapping[str, JsonValue]:
@@ -60,6 +67,12 @@ def _native(wire_format: str, calls: Sequence[ToolCall]) -> Mapping[str, JsonVal
                 {"type": "text", "text": "Looking.", "citations": None},
                 {"type": "thinking", "thinking": "Two files.", "signature": "c2lnLXR3bw=="},
                 *(_tool_use(made) for made in calls),
+            ]
+        case "openai_responses":
+            blocks = [
+                _reasoning("rs_1", "Z0FBQQ=="),
+                {"type": "message", "role": "assistant", "content": "Looking.", "phase": "commentary"},
+                *({"type": "function_call", "name": made.name, "arguments": "{}"} for made in calls),
             ]
         case "google":
             parts = [_function_call(made) for made in calls]
@@ -78,12 +91,22 @@ def _function_call(made: ToolCall) -> JsonObject:
     return {"functionCall": {"id": made.id, "name": made.name, "args": made.arguments}}
 
 
+def _reasoning(name: str, sealed: str) -> JsonObject:
+    summary: list[JsonValue] = [{"type": "summary_text", "text": "Two files."}]
+    return {"type": "reasoning", "id": name, "summary": summary, "encrypted_content": sealed}
+
+
 def _native_end(wire_format: str) -> Mapping[str, JsonValue]:
     match wire_format:
         case "anthropic":
             blocks: list[JsonValue] = [
                 {"type": "thinking", "thinking": "Easy.", "signature": "c2lnLWVuZA=="},
                 {"type": "text", "text": "Both are read."},
+            ]
+        case "openai_responses":
+            blocks = [
+                _reasoning("rs_2", "Z0FBQg=="),
+                {"type": "message", "role": "assistant", "content": "Both are read.", "phase": "final_answer"},
             ]
         case "google":
             blocks = [{"text": "Both are read."}, {"text": "", "thoughtSignature": "U0lHLUI="}]
@@ -114,6 +137,9 @@ HISTORIES: Mapping[str, Sequence[Message]] = {
     "a picture of a kind that nobody takes": [user("What is this?", DRAWING)],
     "an attached file": [user("Sum it up", FILE)],
     "files and pictures and no words": [user("", FILE, PICTURE, EMPTY_FILE)],
+    "a document as it is": [user("Sum it up", DOCUMENT)],
+    "a document without a name and words": [user("", replace(DOCUMENT, name=""))],
+    "documents and a text file among turns": [user("", DOCUMENT, NOTES, PICTURE), says("Read."), user("And?", NOTES)],
     "an empty file alone": [user("", EMPTY_FILE)],
     "a picture from the model": [user("Draw"), replace(says(""), content=(PICTURE,)), user("Thanks")],
     "parallel calls": [ASKED, says("Looking.", *TWO_CALLS), result("call_1", "x"), result("call_2", "y")],
@@ -203,6 +229,11 @@ HISTORIES: Mapping[str, Sequence[Message]] = {
         result("call_2", "x"),
     ],
     "native blocks of ids that were given anew": [*written_by("anthropic", 1), *written_by("anthropic", 1)],
+    "native items of ids that were given anew": [
+        *written_by("openai_responses", 1),
+        *written_by("openai_responses", 1),
+        user("So?"),
+    ],
     "native parts of ids that were given anew": [*written_by("google", 1), *written_by("google", 1), user("So?")],
     **{
         f"{first}, then {second}": [

@@ -18,8 +18,9 @@ from jsonschema.protocols import Validator
 Schema = dict[str, Any]
 
 _REFERENCE = re.compile(r"#/components/schemas/([\w.-]+)")
-# What OpenAI's chat request is put together of.
-_PARTS = frozenset({"CreateModelResponseProperties", "ModelResponseProperties"})
+# What OpenAI's requests are put together of.
+_PARTS = frozenset({"CreateModelResponseProperties", "ModelResponseProperties", "ResponseProperties"})
+_SHARED = re.compile(r"(?m): &(\w+)\n((?: +- .+\n)+)")
 _BASE64 = r"^[A-Za-z0-9+/_-]*={0,2}$"
 
 
@@ -34,7 +35,12 @@ def find_fault(wire_format: str, body: Mapping[str, Any]) -> str:
 
 @cache
 def _validator(wire_format: str) -> Validator:
-    build: Mapping[str, Callable[[], Schema]] = {"openai": _openai, "anthropic": _anthropic, "google": _google}
+    build: Mapping[str, Callable[[], Schema]] = {
+        "openai": lambda: _openai("CreateChatCompletionRequest"),
+        "openai_responses": lambda: _openai("CreateResponse"),
+        "anthropic": _anthropic,
+        "google": _google,
+    }
     return Draft202012Validator(build[wire_format]())
 
 
@@ -47,21 +53,24 @@ def _text(protocol: str) -> str:
 # --- OpenAI ---
 
 
-def _openai() -> Schema:
-    """The chat request. The file takes many seconds to parse as a whole, so only what the request needs is."""
+def _openai(request: str) -> Schema:
+    """A request. The file takes many seconds to parse as a whole, so only what the request needs is."""
     import yaml
 
     text = _text("openai")
     _, _, schemas = text.partition("\ncomponents:\n")
+    # A list that several parts of the file share stands in one of them.
+    for name, lines in _SHARED.findall(schemas):
+        schemas = schemas.replace(f"*{name}\n", f"[{', '.join(re.findall(r'- (.+)', lines))}]\n")
     blocks = dict(re.findall(r"(?m)^    ([\w.-]+):\n((?:(?:      .*)?\n)+)", schemas))
     found: dict[str, Schema] = {}
-    wanted = ["CreateChatCompletionRequest"]
+    wanted = [request]
     while wanted:
         name = wanted.pop()
         if name not in found:
             found[name] = _closed(yaml.safe_load(blocks[name]), is_part=name in _PARTS)
             wanted += _REFERENCE.findall(json.dumps(found[name]))
-    return {"$ref": "#/components/schemas/CreateChatCompletionRequest", "components": {"schemas": found}}
+    return {"$ref": f"#/components/schemas/{request}", "components": {"schemas": found}}
 
 
 def _closed(schema: Any, *, is_part: bool = False) -> Any:
@@ -70,6 +79,10 @@ def _closed(schema: Any, *, is_part: bool = False) -> Any:
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
+    if "discriminator" in schema and "oneOf" in schema:
+        # The named field decides there; two kinds of a message are alike otherwise.
+        schema = {**schema, "anyOf": schema["oneOf"]}
+        del schema["oneOf"]
     closed = {
         key: [_closed(part, is_part=True) for part in value] if key == "allOf" else _closed(value)
         for key, value in schema.items()

@@ -24,9 +24,13 @@ def open_scripted(home: DataDirectory) -> OpenApp:
 
     @asynccontextmanager
     async def opened(
-        *steps: Step, provider: ScriptedProvider | None = None, real_models: bool = False, sees: bool = False
+        *steps: Step,
+        provider: ScriptedProvider | None = None,
+        real_models: bool = False,
+        sees: bool = False,
+        traits: ModelTraits | None = None,
     ) -> AsyncIterator[App]:
-        traits = ModelTraits(vision=sees)
+        traits = traits or ModelTraits(vision=sees)
         chooser = None if real_models else ScriptedChooser(provider or ScriptedProvider(steps), traits=traits)
         lock = InstanceLock(home)
         lock.acquire(exclusive=True)

@@ -3,6 +3,7 @@
 import base64
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 
 import anyio
@@ -15,6 +16,7 @@ from skales.core.errors import InputError, NotFoundError
 from skales.core.events import ToolFinished, TurnEnd
 from skales.core.ids import SessionId
 from skales.core.message import FilePart, ImagePart, Role, TextPart
+from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.attachments import Staged
 from skales.data.paths import DataDirectory
 from tests.journeys.conftest import OpenApp, collect, end_of, run_turn
@@ -54,6 +56,37 @@ async def test_a_document_reaches_the_model_as_text_and_stays_on_disk(open_scrip
         assert claimed.kept[0].read_bytes() == b"buy milk"
         assert file.path == str(claimed.kept[0])
         assert file in provider.requests[0].messages[-1].content
+
+
+async def test_a_pdf_goes_as_it_is_to_a_model_that_takes_it_and_is_never_stored_so(open_scripted: OpenApp) -> None:
+    provider = ScriptedProvider([says("Fine."), says("Sure.")])
+    traits = ModelTraits(documents=DocumentLimits(frozenset({"application/pdf"})), output_cap_tokens=700)
+    async with open_scripted(provider=provider, traits=traits) as app:
+        session_id = app.sessions.create().id
+        content = write_pdf()
+        claimed = app.attachments.claim(session_id, [stage(app, "report.pdf", content).id])
+        await app.turns.start(session_id, "Sum it up", claimed.parts)
+        await collect(app, session_id)
+        await run_turn(app, "Sure?", session_id)
+        first, second = provider.requests
+        (document, _words) = first.messages[1].content
+        assert isinstance(document, FilePart)
+        assert base64.b64decode(document.data_base64) == content
+        assert second.messages[1] == first.messages[1]
+        assert first.max_output_tokens == 700
+        kept = app.sessions.load(session_id).messages[0].content[0]
+        assert kept == replace(document, data_base64="")
+        assert document.data_base64[:40] not in (app.directory.sessions / f"{session_id}.json").read_text("utf-8")
+
+
+def write_pdf() -> bytes:
+    """One blank page, which the reader takes for a scan."""
+    from pypdf import PdfWriter
+
+    writer, buffer = PdfWriter(), BytesIO()
+    writer.add_blank_page(200, 200)
+    writer.write(buffer)
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("sees", [True, False])

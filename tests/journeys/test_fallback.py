@@ -37,9 +37,12 @@ class RestingChooser(ScriptedChooser):
         others = [ChosenModel(name, f"{name}-1", provider) for name, provider in providers.items() if name != "home"]
         super().__init__(providers["home"], others=others, traits=traits)
         self._rest = RestingProviders(clock)
+        self.off: ProviderError | None = None
         self.needs: list[tuple[bool, bool]] = []
 
     def choose(self, provider_id: str = "", model: str = "") -> ChosenModel:
+        if self.off:
+            raise self.off
         return ChosenModel("home", "home-1", self.provider)
 
     def fallbacks(
@@ -115,6 +118,47 @@ async def test_before_the_first_word_the_next_answers_and_says_so(opened: Open) 
         assert notices(events) == [f"home-1 (home) does not answer (Home cannot be reached); {INSTEAD}"]
         assert site.written(session_id) == [("spare", "Paris.", "")]
         assert site.app.sessions.load(session_id).messages[1].model == "spare-1"
+
+
+OFF = ProviderError("home is switched off", fault=ProviderFault.NOT_CONFIGURED, hint="Switch it on in the settings")
+
+
+async def test_a_model_that_cannot_be_asked_at_all_gives_way_until_it_can(opened: Open) -> None:
+    async with opened(home=[says("Paris.")], spare=[says("Lyon.")]) as site:
+        site.chooser.off = OFF
+        session_id, events = await run_turn(site.app, "Capital of France?")
+        assert end_of(events).end is TurnEnd.COMPLETED
+        assert notices(events) == ["home is switched off; spare-1 (spare) answers instead"]
+        site.chooser.off = None
+        _, events = await run_turn(site.app, "Sure?", session_id)
+        assert notices(events) == []
+        assert site.written(session_id) == [("spare", "Lyon.", ""), ("home", "Paris.", "")]
+
+
+async def test_who_stands_by_for_it_has_the_rest_of_the_chain_behind(opened: Open) -> None:
+    async with opened(home=[], spare=[[DOWN]], third=[says("Paris.")]) as site:
+        site.chooser.off = OFF
+        session_id, events = await run_turn(site.app, "Capital of France?")
+        assert end_of(events).end is TurnEnd.COMPLETED
+        assert len(notices(events)) == 2
+        assert site.written(session_id) == [("third", "Paris.", "")]
+
+
+async def test_when_nobody_stands_by_its_own_error_ends_the_turn(opened: Open) -> None:
+    async with opened(home=[]) as site:
+        site.chooser.off = OFF
+        _, events = await run_turn(site.app, "Capital of France?")
+        end = end_of(events)
+        assert (end.end, end.error, end.hint) == (TurnEnd.FAILED, OFF.message, OFF.hint)
+
+
+async def test_a_picture_in_the_message_counts_when_somebody_stands_in(opened: Open) -> None:
+    async with opened(home=[], spare=[says("A cat.")]) as site:
+        site.chooser.off = OFF
+        session_id = site.app.sessions.create().id
+        await site.app.turns.start(session_id, "What is it?", (ImagePart("image/png", "AAAA", "cat.png"),))
+        await collect(site.app, session_id)
+        assert site.chooser.needs[0] == (True, True)
 
 
 async def test_the_whole_chain_is_asked_before_the_turn_fails_with_the_last_ones_words(opened: Open) -> None:

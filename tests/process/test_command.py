@@ -1,11 +1,16 @@
 """The `skales` command as scripts use it: words on standard output, exit codes, JSON, with and without a server."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import pytest
 
+from skales.data.document import write_object
 from skales.data.paths import DataDirectory
-from tests.process.conftest import run_skales, start_server
+from tests.process.conftest import environment, run_skales, start_server
 
 
 def test_help_names_every_command(home: DataDirectory) -> None:
@@ -108,3 +113,78 @@ def test_a_taken_port_is_named(ready_home: DataDirectory) -> None:
     done = run_skales(other, "serve", "--no-window", "--port", port)
     assert (done.returncode, f"Port {port} cannot be used" in done.stderr) == (1, True)
     assert served.stop() == 0
+
+
+# --- /compact ---
+
+
+def make_talk(home: DataDirectory, turns: int = 6) -> str:
+    """A conversation long enough for a summary."""
+    messages = [
+        {"role": role, "content": f"{role} {number} " + "the committee talked about tents and lamps " * 40}
+        for number in range(turns)
+        for role in ("user", "assistant")
+    ]
+    write_object(home.sessions / "session_1930000000000.json", {"id": "session_1930000000000", "messages": messages})
+    return "session_1930000000000"
+
+
+def marks_of(home: DataDirectory, session_id: str) -> list[object]:
+    raw = json.loads((home.sessions / f"{session_id}.json").read_text(encoding="utf-8"))
+    assert len(raw["messages"]) == 12
+    return list(raw.get("compactions", []))
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_the_oldest_part_is_summarised_on_request(ready_home: DataDirectory, is_served: bool) -> None:
+    session_id = make_talk(ready_home)
+    served = start_server(ready_home) if is_served else None
+    try:
+        done = run_skales(ready_home, "chat", "/compact", "--session", session_id)
+    finally:
+        if served:
+            served.stop()
+    assert done.returncode == 0, done.stderr
+    assert "earlier messages for the model; the whole conversation is kept" in done.stderr
+    assert done.stdout == ""
+    assert len(marks_of(ready_home, session_id)) == 1
+
+
+def test_a_conversation_too_short_for_a_summary_says_so(ready_home: DataDirectory) -> None:
+    first = json.loads(run_skales(ready_home, "chat", "one", "--json").stdout)
+    done = run_skales(ready_home, "chat", "/compact", "--session", first["sessionId"])
+    assert done.returncode == 1
+    assert "There is nothing to summarise yet" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_conversation_at_the_terminal_knows_the_command(ready_home: DataDirectory) -> None:
+    session_id = make_talk(ready_home)
+    told = talk(ready_home, ["/help", "/compact", "/compact now", "/quit"], session_id)
+    assert "/compact        summarise the oldest part of this conversation" in told
+    assert "earlier messages for the model; the whole conversation is kept" in told
+    assert "Unknown command '/compact'" in told
+    assert len(marks_of(ready_home, session_id)) == 1
+    assert "There is nothing to summarise yet" in talk(ready_home, ["/compact", "/quit"])
+
+
+def talk(home: DataDirectory, lines: Sequence[str], session_id: str = "") -> str:
+    """What a conversation at a terminal shows; each line is typed ahead."""
+    import pty
+
+    here, there = pty.openpty()
+    more = ("--session", session_id) if session_id else ()
+    with os.fdopen(here, "wb", buffering=0) as keyboard, os.fdopen(there, "rb", buffering=0) as terminal:
+        keyboard.write("".join(f"{line}\n" for line in lines).encode())
+        done = subprocess.run(
+            [sys.executable, "-m", "skales.cli.main", "chat", *more],
+            env=environment(home),
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            timeout=50,
+            check=True,
+        )
+    return done.stdout

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -362,11 +363,20 @@ def test_a_refusal_names_what_can_be_left_out(refusal: str, wish: str) -> None:
     assert concede({"model": "m", "max_tokens": 1}, refusal) == ""
 
 
-def test_a_file_goes_as_text_that_names_it_before_the_words() -> None:
+def test_a_text_file_goes_as_a_document_of_text_before_the_words() -> None:
     sent = messages_of(Message(role=Role.USER, content=(FILE, PNG, TextPart("Sum it up"))))
-    assert [block["type"] for block in sent[0]["content"]] == ["text", "image", "text"]
-    assert sent[0]["content"][0]["text"] == SPELLED
+    assert [block["type"] for block in sent[0]["content"]] == ["document", "image", "text"]
+    assert {**sent[0]["content"][0], "cache_control": None} == {
+        "type": "document",
+        "source": {"type": "text", "media_type": "text/plain", "data": "buy milk"},
+        "title": 'no"tes.md',
+        "context": '<attached_file name="no\\"tes.md" type="text/markdown" size_bytes=9 path="/data/1-notes.md" />',
+        "cache_control": None,
+    }
 
 
-def test_a_message_that_is_only_a_file_is_sent() -> None:
-    assert messages_of(Message(role=Role.USER, content=(FILE,)))[0]["content"] == [{"type": "text", "text": SPELLED}]
+@pytest.mark.parametrize("media_type", ["application/json", "application/pdf", "application/octet-stream"])
+def test_a_message_that_is_only_a_file_of_another_kind_is_sent_as_text(media_type: str) -> None:
+    sent = messages_of(Message(role=Role.USER, content=(replace(FILE, media_type=media_type),)))
+    (block,) = sent[0]["content"]
+    assert block["text"] == SPELLED.replace("text/markdown", media_type)

@@ -93,8 +93,8 @@ def test_a_tag_of_ollama_is_still_the_model() -> None:
 @pytest.mark.parametrize(
     ("model", "abilities"),
     [
-        ("anthropic/claude-opus-4.8", {"tools", "vision", "reasoning", "json"}),
-        ("CLAUDE-OPUS-4-8-20260401", {"tools", "vision", "reasoning", "json"}),
+        ("anthropic/claude-opus-4.8", {"tools", "vision", "reasoning", "json", "documents"}),
+        ("CLAUDE-OPUS-4-8-20260401", {"tools", "vision", "reasoning", "json", "documents"}),
         ("kimi-k2.6:cloud", {"tools", "vision", "reasoning", "json"}),
         ("deepseek-coder-v2:16b", {"json"}),
     ],

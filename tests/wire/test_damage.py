@@ -17,6 +17,7 @@ from skales.providers.faults import Peer
 from skales.providers.formats.anthropic import AnthropicFormat
 from skales.providers.formats.google import GoogleFormat
 from skales.providers.formats.openai import OpenAIFormat
+from skales.providers.formats.openai_responses import ResponsesFormat
 from skales.providers.formats.wire import AnswerContext, WireFormat
 from skales.providers.sse import EventStreamParser
 from tests.conftest import CountingIds, FixedClock
@@ -24,6 +25,7 @@ from tests.wire.player import Case, build_request, load_cases
 
 WIRES: Mapping[str, WireFormat] = {
     "openai": OpenAIFormat(),
+    "openai_responses": ResponsesFormat(),
     "anthropic": AnthropicFormat(),
     "google": GoogleFormat(),
 }

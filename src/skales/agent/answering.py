@@ -107,7 +107,7 @@ class Answerer:
         """`/compact`: what a person asks for is done although there is still room."""
         if chosen.weak:
             raise InputError("This model is too small to summarise", hint="Choose another one for this conversation")
-        story = tell(session, sees=self._sees(chosen))
+        story = self._tell(chosen, session)
         end = self._parts.compactor.find_end(chosen, story, by_person=True)
         if not end:
             raise InputError("There is nothing to summarise yet", hint="The newest part always stays as it is")
@@ -126,10 +126,12 @@ class Answerer:
         return await self._ask_once(chosen, self._build(chosen, smaller))
 
     def _build(self, chosen: ChosenModel, session: Session) -> BuiltRequest:
-        built = self._parts.context.build(chosen, session, sees=self._sees(chosen))
+        facts = self._facts(chosen)
+        built = self._parts.context.build(chosen, session, sees=facts.vision, documents=facts.documents)
+        built = built.with_cap(facts.output_cap_tokens)
         if built.left_out:
             self._emit(Notice("info", f"The {built.left_out} oldest messages do not fit this model's window"))
-        if chosen.weak or not built.request.tools or self._facts(chosen).tools:
+        if chosen.weak or not built.request.tools or facts.tools:
             return built
         key = (chosen.provider_id, chosen.model)
         if key not in self._without_tools:
@@ -178,14 +180,14 @@ class Answerer:
         """The session, summarised when the next request would take too much of the window."""
         if chosen.weak or self._gave_up_summaries:
             return session
-        load = self._parts.context.measure(chosen, tell(session, sees=self._sees(chosen)))
+        load = self._parts.context.measure(chosen, self._tell(chosen, session))
         if not self._parts.compactor.is_due(load, session):
             return session
         return await self._summarise(chosen, session) or session
 
     async def _summarise(self, chosen: ChosenModel, session: Session) -> Session | None:
         """The session with a new summary, None when there is nothing to gain or the model failed, which is told."""
-        story = tell(session, sees=self._sees(chosen))
+        story = self._tell(chosen, session)
         end = 0 if chosen.weak or self._gave_up_summaries else self._parts.compactor.find_end(chosen, story)
         if not end:
             return None
@@ -239,8 +241,9 @@ class Answerer:
     def _facts(self, chosen: ChosenModel) -> ModelTraits:
         return self._parts.chooser.facts(chosen.provider_id, chosen.model)
 
-    def _sees(self, chosen: ChosenModel) -> bool:
-        return self._facts(chosen).vision
+    def _tell(self, chosen: ChosenModel, session: Session) -> Story:
+        facts = self._facts(chosen)
+        return tell(session, sees=facts.vision, documents=facts.documents)
 
     async def _receive(
         self, chosen: ChosenModel, draft: _Draft, request: ChatRequest, show: Callable[[TurnEvent], None] | None = None

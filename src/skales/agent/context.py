@@ -9,6 +9,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from skales.agent.documents import DocumentShelf
 from skales.agent.offer import ToolOffer
 from skales.agent.pictures import leave_out_pictures
 from skales.agent.prompt import PromptFacts, build_system_prompt
@@ -17,7 +18,7 @@ from skales.agent.tokens import CountedHistory, HistoryCounts, TokenScale, count
 from skales.core.clock import Clock, to_datetime
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, Usage, text_message
-from skales.core.ports import ChatRequest, ChosenModel
+from skales.core.ports import ChatRequest, ChosenModel, DocumentLimits
 from skales.core.tool import ToolSpec
 from skales.data.paths import DataDirectory
 from skales.data.session_codec import Session
@@ -35,6 +36,7 @@ HistoryRepair = Callable[[Sequence[Message]], tuple[Message, ...]]
 class Story:
     """A conversation as it is told to a model. `mark` is the summary of its beginning, `sees` is about pictures.
 
+    `documents` says which files the model takes as they are, None for none.
     Only messages that are new since the last look at `session_id` are counted.
     """
 
@@ -42,6 +44,7 @@ class Story:
     messages: Sequence[Message]
     mark: Compaction | None
     sees: bool
+    documents: DocumentLimits | None = None
 
     @property
     def start(self) -> int:
@@ -56,6 +59,10 @@ class BuiltRequest:
     request: ChatRequest
     left_out: int
     estimated_tokens: int
+
+    def with_cap(self, output_tokens: int) -> "BuiltRequest":
+        """The same with the person's own limit for the answer; 0 leaves it open."""
+        return replace(self, request=replace(self.request, max_output_tokens=output_tokens)) if output_tokens else self
 
     def without_tools(self) -> "BuiltRequest":
         """The same for a model that calls none."""
@@ -88,15 +95,21 @@ class ContextBuilder:
     scale: TokenScale = field(default_factory=TokenScale)
     counts: HistoryCounts = field(default_factory=HistoryCounts)
     _tools: dict[str, tuple[ToolSpec, int]] = field(default_factory=dict[str, tuple[ToolSpec, int]], init=False)
+    _shelf: DocumentShelf = field(init=False)
 
-    def build(self, chosen: ChosenModel, session: Session, *, sees: bool) -> BuiltRequest:
-        """The next request of a conversation; `sees` says whether the model takes pictures.
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_shelf", DocumentShelf(self.directory))
+
+    def build(
+        self, chosen: ChosenModel, session: Session, *, sees: bool, documents: DocumentLimits | None = None
+    ) -> BuiltRequest:
+        """The next request of a conversation; `sees` says whether the model takes pictures, `documents` which files.
 
         A weak model gets the whole history, of which its adapter takes what it can use.
         """
-        story = tell(session, sees=sees)
+        story = tell(session, sees=sees, documents=documents)
         if chosen.weak:
-            story = replace(story, mark=None)
+            story = replace(story, mark=None, documents=None)
         tools = self._offer(chosen, story)
         head, counted = self._head(chosen, story), self.count(story)
         fixed, start = self._fixed(head, tools), story.start
@@ -104,6 +117,7 @@ class ContextBuilder:
             window = chosen.provider.max_tokens(chosen.model) / self.scale.factor(chosen.provider_id, chosen.model)
             start = _find_start(story, counted, int(window), fixed)
         kept = leave_out_pictures(story.messages[start:] if start else story.messages, lambda: story.sees)
+        kept = self._shelf.fill(kept, story.documents)
         request = ChatRequest(model=chosen.model, messages=(*head, *self.repair(kept)), tools=tools)
         return BuiltRequest(request, start - story.start, fixed + counted.between(start))
 
@@ -124,7 +138,8 @@ class ContextBuilder:
 
     def count(self, story: Story) -> CountedHistory:
         """The sums over its messages."""
-        return self.counts.of(story.session_id, story.messages, sees=story.sees)
+        kinds = story.documents.kinds if story.documents else frozenset[str]()
+        return self.counts.of(story.session_id, story.messages, sees=story.sees, kinds=kinds)
 
     def _offer(self, chosen: ChosenModel, story: Story) -> tuple[ToolSpec, ...]:
         choose = self.offer.choose_for_weak if chosen.weak else self.offer.choose
@@ -153,9 +168,9 @@ class ContextBuilder:
         )
 
 
-def tell(session: Session, *, sees: bool) -> Story:
-    """A conversation as it stands on disk; `sees` says whether the model takes pictures."""
-    return Story(session.id, session.messages, session.compaction, sees)
+def tell(session: Session, *, sees: bool, documents: DocumentLimits | None = None) -> Story:
+    """A conversation as it stands on disk; `sees` says whether the model takes pictures, `documents` which files."""
+    return Story(session.id, session.messages, session.compaction, sees, documents)
 
 
 def _find_start(story: Story, counted: CountedHistory, window: int, fixed: int) -> int:

@@ -28,5 +28,5 @@ def _describe(part: ContentPart) -> ContentPart:
     if not isinstance(part, ImagePart):
         return part
     named = f" named {part.name!r}" if part.name else ""
-    # A blank line keeps it apart from words that follow.
-    return TextPart(f"[A picture{named} ({part.media_type}) is left out here: this model cannot see pictures.]\n\n")
+    # Line ends keep it apart from the words around it, which some formats join.
+    return TextPart(f"\n[A picture{named} ({part.media_type}) is left out here: this model cannot see pictures.]\n\n")

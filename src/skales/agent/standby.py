@@ -102,6 +102,26 @@ class Standby:
         self._emit(Notice("warning", words))
 
 
+def choose_or_stand_in(
+    chooser: ModelChooser, wanted: tuple[str, str], needs: Callable[[], Needs]
+) -> tuple[ChosenModel, Notice | None]:
+    """The wanted provider and model, or who stands by when they cannot be asked as they are set up, with a notice.
+
+    The next turn wants the same ones again. Raises the ProviderError of the wanted ones when nobody stands by.
+    """
+    try:
+        return chooser.choose(*wanted), None
+    except ProviderError as error:
+        if error.fault not in CURABLE:
+            raise
+        asked = needs()
+        standing_by = chooser.fallbacks(*wanted, needs_vision=asked.vision, needs_tools=asked.tools)
+        if not standing_by:
+            raise
+        words = f"{error.message}; {name_model(standing_by[0])} answers instead"
+        return standing_by[0], Notice("warning", words)
+
+
 def find_needs(history: Sequence[Message], *, offers_tools: bool) -> Needs:
     """What a history and the tools that go with it ask of a model."""
     has_picture = any(isinstance(part, ImagePart) for message in history for part in message.content)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from skales.agent.documents import count_pages, is_native
 from skales.core.ids import SessionId
 from skales.core.message import ContentPart, FilePart, ImagePart, Message, TextPart
 from skales.core.tool import ToolSpec
@@ -20,6 +21,9 @@ from skales.core.tool import ToolSpec
 # sentence that stands for it.
 _PICTURE_TOKENS = 1_600
 _UNSEEN_PICTURE_TOKENS = 30
+# A document that goes as it is is read as text and as a picture of each page; vendors differ by several times.
+_PAGE_TOKENS = 1_000
+_NO_KINDS = frozenset[str]()
 # Roles and marks around each message.
 _FRAME_TOKENS = 4
 
@@ -63,10 +67,10 @@ def count_text(text: str) -> int:
     return round(sum((size - len(data.translate(None, kind))) * weight for kind, weight in kinds))
 
 
-def count_message(message: Message, *, sees: bool = True) -> int:
-    """About the tokens of a message; `sees` says whether its pictures go with it."""
+def count_message(message: Message, *, sees: bool = True, kinds: frozenset[str] = _NO_KINDS) -> int:
+    """About the tokens of a message; `sees` says whether its pictures go with it, `kinds` which documents do."""
     calls = sum(count_text(call.name) + count_text(str(call.arguments)) for call in message.tool_calls)
-    said = sum(_count_part(part, sees=sees) for part in message.content)
+    said = sum(_count_part(part, sees, kinds) for part in message.content)
     return said + count_text(message.reasoning) + calls + _FRAME_TOKENS
 
 
@@ -75,12 +79,14 @@ def count_tool(tool: ToolSpec) -> int:
     return count_text(tool.name) + count_text(tool.description) + count_text(str(tool.parameters)) + _FRAME_TOKENS
 
 
-def _count_part(part: ContentPart, *, sees: bool) -> int:
+def _count_part(part: ContentPart, sees: bool, kinds: frozenset[str]) -> int:
     match part:
         case TextPart(text):
             return count_text(text)
         case FilePart(name=name, text=text, path=path):
-            return count_text(name) + count_text(text) + count_text(path)
+            told = count_text(name) + count_text(text) + count_text(path)
+            goes_whole = bool(part.data_base64) or is_native(part, kinds)
+            return told + (count_pages(part) * _PAGE_TOKENS if goes_whole else 0)
         case ImagePart():
             return _PICTURE_TOKENS if sees else _UNSEEN_PICTURE_TOKENS
         case _:
@@ -92,6 +98,7 @@ class CountedHistory:
     """Sums over the messages of one conversation; only what was added since the last look is counted."""
 
     sees: bool = True
+    kinds: frozenset[str] = _NO_KINDS
     _messages: Sequence[Message] = ()
     _sums: list[int] = field(default_factory=lambda: [0])
 
@@ -102,7 +109,7 @@ class CountedHistory:
             known -= 1
         del self._sums[known + 1 :]
         for message in messages[known:]:
-            self._sums.append(self._sums[-1] + count_message(message, sees=self.sees))
+            self._sums.append(self._sums[-1] + count_message(message, sees=self.sees, kinds=self.kinds))
         self._messages = messages
 
     def between(self, start: int, end: int | None = None) -> int:
@@ -118,12 +125,14 @@ class HistoryCounts:
     """The histories that were counted last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[SessionId, bool], CountedHistory] = OrderedDict()
+        self._kept: OrderedDict[tuple[SessionId, bool, frozenset[str]], CountedHistory] = OrderedDict()
 
-    def of(self, session_id: SessionId, messages: Sequence[Message], *, sees: bool) -> CountedHistory:
+    def of(
+        self, session_id: SessionId, messages: Sequence[Message], *, sees: bool, kinds: frozenset[str] = _NO_KINDS
+    ) -> CountedHistory:
         """The sums for these messages of a conversation."""
-        key = (session_id, sees)
-        counted = self._kept.setdefault(key, CountedHistory(sees))
+        key = (session_id, sees, kinds)
+        counted = self._kept.setdefault(key, CountedHistory(sees, kinds))
         self._kept.move_to_end(key)
         if len(self._kept) > _KEPT_HISTORIES:
             self._kept.popitem(last=False)

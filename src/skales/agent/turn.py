@@ -16,7 +16,7 @@ from skales.agent.budget import SpendingStoppedError
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
-from skales.agent.standby import Standby
+from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
@@ -33,6 +33,7 @@ from skales.core.message import ImagePart, Message, Role, TextPart
 from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.results import RESULT_LIMIT, shorten, spill
+from skales.data.session_codec import Session
 
 _log = logging.getLogger(__name__)
 
@@ -87,16 +88,29 @@ class Turn:
             await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
         if is_tool_command(order.text):
             return await self._run_command()
-        try:
-            chosen = self._parts.chooser.choose(session.provider, session.model)
-        except ProviderError:
-            self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
-            raise
-        self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        chosen = self._choose(session)
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
         return await self._loop(chosen)
+
+    def _choose(self, session: Session) -> ChosenModel:
+        """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""
+        order, parts = self._order, self._parts
+
+        def needs() -> Needs:
+            said = (*session.messages, order.message) if order.speaks else session.messages
+            return find_needs(said, offers_tools=bool(parts.context.offer()))
+
+        try:
+            chosen, notice = choose_or_stand_in(parts.chooser, (session.provider, session.model), needs)
+        except ProviderError:
+            self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
+            raise
+        self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        if notice:
+            self._emit(notice)
+        return chosen
 
     async def _loop(self, chosen: ChosenModel) -> TurnEnded:
         standby = Standby(self._parts.chooser, chosen, self._emit)

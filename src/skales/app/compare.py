@@ -253,11 +253,12 @@ class Comparisons:
             raise ConflictError("The model answered nothing", hint="Ask again", code="empty_answer")
 
     def _build(self, made: Comparison, chosen: ChosenModel) -> ChatRequest:
-        sees = self._parts.chooser.facts(chosen.provider_id, chosen.model).vision
+        facts = self._parts.chooser.facts(chosen.provider_id, chosen.model)
         said = text_message(Role.USER, made.text)
         # Under an id of its own, so that what is counted of the conversation itself stays right.
         asked = replace(made.before, id=SessionId(f"compare-{made.id}"), messages=(*made.before.messages, said))
-        request = self._parts.context.build(chosen, asked, sees=sees).request
+        built = self._parts.context.build(chosen, asked, sees=facts.vision, documents=facts.documents)
+        request = built.with_cap(facts.output_cap_tokens).request
         first, *others = request.messages
         if not chosen.weak:
             first = replace(first, content=(*first.content, TextPart(_NO_TOOLS)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from skales.core.ports import ModelTraits
+from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.model_lists import KnownModel
 from skales.data.model_probes import ProbeResult
 from skales.data.settings import ModelSettings, ProviderSettings
@@ -71,6 +71,8 @@ def describe_model(entry: ProviderEntry, model: str, evidence: Evidence) -> Mode
         output_usd_per_million=facts.output_usd,
         warning=window.warning,
         is_measured=evidence.probe is not None,
+        documents=_find_documents(entry) if can[Capability.DOCUMENTS] else None,
+        output_cap_tokens=own.output_tokens,
     )
 
 
@@ -121,7 +123,15 @@ def _find_abilities(model: str, facts: ModelFacts) -> Mapping[Capability, bool]:
         Capability.VISION: sees_by_name(model),
         Capability.REASONING: reasons_by_name(model),
         Capability.JSON: False,
+        # The vendors who take documents take them for every model that sees.
+        Capability.DOCUMENTS: sees_by_name(model),
     }
+
+
+def _find_documents(entry: ProviderEntry) -> DocumentLimits | None:
+    """What the endpoint takes; a model may be able to read documents that a reseller's interface has no place for."""
+    taken = entry.documents
+    return DocumentLimits(frozenset(taken.kinds), taken.max_bytes, taken.max_pages) if taken else None
 
 
 def _first(*words: bool | None) -> bool:

@@ -62,6 +62,13 @@ class Backend(Protocol):
         """Start a turn; the number after which its events come."""
         ...
 
+    async def compact(self, session_id: str) -> int:
+        """Have the oldest part summarised for the model; the number after which the events of that come.
+
+        Raises NotFoundError, InputError while a turn runs.
+        """
+        ...
+
     def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
         """Events up to the turn's end."""
         ...

@@ -16,7 +16,15 @@ from skales.core.events import ApprovalRequested
 
 async def run_turn(backend: Backend, session_id: str, text: str, view: TurnView) -> None:
     """Send a message and show everything up to the turn's end."""
-    after = await backend.send(session_id, text)
+    await _follow(backend, session_id, await backend.send(session_id, text), view)
+
+
+async def run_compaction(backend: Backend, session_id: str, view: TurnView) -> None:
+    """Have the oldest part of a conversation summarised, and show what comes of it."""
+    await _follow(backend, session_id, await backend.compact(session_id), view)
+
+
+async def _follow(backend: Backend, session_id: str, after: int, view: TurnView) -> None:
     with _stop_at_interrupt(backend, session_id):
         async with aclosing(backend.events(session_id, after)) as events:
             async for numbered in events:

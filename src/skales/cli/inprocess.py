@@ -114,6 +114,10 @@ class InProcessBackend:
         """Start a turn."""
         return (await self._app.turns.start(SessionId(session_id), text, surface="cli")).after
 
+    async def compact(self, session_id: str) -> int:
+        """Have the oldest part summarised."""
+        return (await self._app.turns.compact(SessionId(session_id), surface="cli")).after
+
     def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
         """Events up to the turn's end."""
         return self._app.turns.follow(SessionId(session_id), after)

@@ -108,6 +108,10 @@ class RemoteBackend:
         answer = await self._call("POST", f"/api/sessions/{session_id}/messages", json={"message": text})
         return as_int(answer["after"])
 
+    async def compact(self, session_id: str) -> int:
+        """Have the oldest part summarised."""
+        return as_int((await self._call("POST", f"/api/sessions/{session_id}/compact"))["after"])
+
     async def events(self, session_id: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
         """Events up to the turn's end."""
         try:

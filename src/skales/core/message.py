@@ -35,13 +35,17 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file, carried as the text that a model reads of it. `path` is where it lies, empty when it is kept nowhere."""
+    """A file, carried as the text that a model reads of it. `path` is where it lies, empty when it is kept nowhere.
+
+    `data_base64` is the file itself, for a model that takes it so: filled for one request, never written to a session.
+    """
 
     name: str
     media_type: str
     size_bytes: int
     text: str
     path: str = ""
+    data_base64: str = ""
 
 
 ContentPart = TextPart | ImagePart | FilePart

@@ -124,6 +124,18 @@ class ChosenModel:
     weak: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentLimits:
+    """Which files a model takes as they are, by media type, and how much of them in one request; 0 is no limit.
+
+    `max_bytes` counts them as they are sent, in base64, together with pictures.
+    """
+
+    kinds: frozenset[str]
+    max_bytes: int = 0
+    max_pages: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTraits:
     """What is known of a model. Sizes are 0 and prices None when nobody knows them.
@@ -131,6 +143,7 @@ class ModelTraits:
     `tools` is true also where nobody knows, since refusing them would cost a good model its use; `parallel_calls`
     likewise. Prices are estimates in US dollars per million tokens. `warning` is a sentence for people, such as that
     a server loaded the model with a smaller window than it has. `is_measured` says that a probe found it out.
+    `documents` is None where files go as their text. `output_cap_tokens` is the person's own limit for an answer.
     """
 
     context_tokens: int = 0
@@ -145,6 +158,8 @@ class ModelTraits:
     output_usd_per_million: float | None = None
     warning: str = ""
     is_measured: bool = False
+    documents: DocumentLimits | None = None
+    output_cap_tokens: int = 0
 
 
 class ModelChooser(Protocol):

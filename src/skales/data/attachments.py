@@ -8,6 +8,7 @@ is nowhere any more. Spec: data-directory.md, "Tree".
 import os
 import re
 import shutil
+import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
@@ -44,6 +45,23 @@ class Staged:
     kind: str
     notice: str = ""
     is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file that was sent with a message, as it lies on the disk; equal as long as nobody wrote to it."""
+
+    path: Path
+    size_bytes: int
+    changed_ns: int
+
+    def read(self) -> bytes:
+        """Its content. Raises NotFoundError, StorageError."""
+        with storage_errors(self.path, "read"):
+            try:
+                return self.path.read_bytes()
+            except FileNotFoundError as error:
+                raise _gone() from error
 
 
 class AttachmentStore:
@@ -153,6 +171,21 @@ class AttachmentStore:
         if not is_safe_id(staged_id):
             raise _gone()
         return self._directory.uploads / staged_id
+
+
+def find_kept(directory: DataDirectory, path: str) -> KeptFile:
+    """The file of a message by the path that its session names. Raises NotFoundError.
+
+    A session may come from elsewhere and name any file of the person's; only what lies under `attachments/` is one.
+    """
+    try:
+        place = Path(path).resolve(strict=True)
+        facts = place.stat()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _gone() from error
+    if not place.is_relative_to(directory.attachments.resolve()) or not stat.S_ISREG(facts.st_mode):
+        raise _gone()
+    return KeptFile(place, facts.st_size, facts.st_mtime_ns)
 
 
 def safe_name(name: str) -> str:

@@ -51,6 +51,7 @@ class Capability(StrEnum):
     VISION = "vision"
     REASONING = "reasoning"
     JSON = "json"
+    DOCUMENTS = "documents"
 
 
 class _Table(BaseModel):
@@ -72,6 +73,17 @@ class ModelFacts(_Table):
     output_usd: float | None = None
 
 
+class Documents(_Table):
+    """Files that an endpoint takes as they are: their media types, and how much of them one request may hold.
+
+    `max_bytes` is in base64; 0 means no limit.
+    """
+
+    kinds: tuple[str, ...]
+    max_bytes: int = 0
+    max_pages: int = 0
+
+
 class TokenExchange(_Table):
     """Where a lasting key is exchanged for a short-lived token; `scopes` by kind of account, the first is usual."""
 
@@ -80,33 +92,40 @@ class TokenExchange(_Table):
 
 
 class SignIn(_Table):
-    """Where a person signs in (OAuth 2.0 with PKCE). An empty `client_id` has to be set by the user."""
+    """Where a person signs in (OAuth 2.0 with PKCE). An empty `client_id` has to be set by the user.
+
+    Of the token, `account_header` repeats what stands under `account_claim`: a path into its payload.
+    """
 
     authorize_url: str
     token_url: str
     scope: str
     redirect_url: str
     client_id: str = ""
+    account_header: str = ""
+    account_claim: tuple[str, ...] = ()
 
 
 class ProviderEntry(_Table):
     """One table of the catalogue.
 
     `base_url` may be empty (the user names it) or hold a `{placeholder}` that a setting replaces; `other_base_urls`
-    names its alternatives. `output_limit` is the field that caps the answer. `asks_usage` sends `stream_options`.
+    names its alternatives. `path_prefix` stands between the usual `base_url` and the paths of the format.
+    `output_limit` is the field that caps the answer. `asks_usage` sends `stream_options`.
     `reasoning_back`, `short_call_ids` and `bridges_results` switch on functions of `quirks`. `answer_schema` says
     whether a JSON Schema is understood or only "some JSON object". `summarizes_thinking` names models that think
     unasked and tell of it only when asked to. `inactivity_timeout_s` 0 leaves it to where the endpoint runs.
     `local_api` names what more a server on this machine can be asked, `usual_context_tokens` the window it loads a
     model with when nobody says otherwise. `starts_off` keeps an entry silent until the user turns it on, for the
     reason that `explanation` gives. `authority` is a root certificate in `authorities/` that this provider needs and
-    that is trusted for nobody else. The hints complete an error message.
+    that is trusted for nobody else. `documents` is for models that can read them. The hints complete an error message.
     """
 
     label: str
     format: str
     key: KeyNeed
     base_url: str = ""
+    path_prefix: str = ""
     other_base_urls: Mapping[str, str] = Field(default_factory=dict)
     facts: Mapping[str, ModelFacts] = Field(default_factory=dict, alias="models")
     download_only_models: tuple[str, ...] = ()
@@ -129,6 +148,7 @@ class ProviderEntry(_Table):
     authority: str = ""
     token_exchange: TokenExchange | None = None
     sign_in: SignIn | None = None
+    documents: Documents | None = None
     key_hint: str = ""
     model_hint: str = ""
     start_hint: str = ""

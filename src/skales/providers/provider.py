@@ -34,6 +34,7 @@ from skales.providers.faults import (
 from skales.providers.formats.anthropic import AnthropicFormat
 from skales.providers.formats.google import GoogleFormat
 from skales.providers.formats.openai import OpenAIFormat
+from skales.providers.formats.openai_responses import ResponsesFormat
 from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedModel, WireFormat
 from skales.providers.pieces import gather_pieces
 from skales.providers.retry import RetryPolicy, stream_with_retries
@@ -274,11 +275,34 @@ class GoogleProvider(HttpProvider):
         super().__init__(endpoint, client_factory, GoogleFormat(), surroundings)
 
 
+class ResponsesProvider(HttpProvider):
+    """An endpoint that speaks the format of OpenAI's Responses."""
+
+    def __init__(
+        self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
+    ) -> None:
+        entry = endpoint.entry
+        # A server of the person's own has its paths where the format says.
+        is_usual = endpoint.base_url.rstrip("/") in ("", entry.base_url)
+        sign_in = entry.sign_in
+        wire_format = ResponsesFormat(
+            prefix=entry.path_prefix if is_usual else "",
+            account_header=sign_in.account_header if sign_in else "",
+            account_claim=sign_in.account_claim if sign_in else (),
+        )
+        super().__init__(endpoint, client_factory, wire_format, surroundings)
+
+
 Adapter = Callable[[Endpoint, ClientSource, Surroundings | None], HttpProvider]
 
 # Wire format of a catalogue entry → who speaks it.
 ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
-    {"openai": OpenAIProvider, "anthropic": AnthropicProvider, "google": GoogleProvider}
+    {
+        "openai": OpenAIProvider,
+        "openai_responses": ResponsesProvider,
+        "anthropic": AnthropicProvider,
+        "google": GoogleProvider,
+    }
 )
 
 

@@ -44,6 +44,7 @@ from skales.server.told import told
 from skales.server.ui.cards import build_card
 from skales.server.ui.pages import render
 from skales.server.ui.phrases import show_number, show_size
+from skales.server.ui.provider_names import name_providers
 from skales.server.ui.receipts import sum_effort
 from skales.server.ui.steps import build_finished_step, build_step
 from skales.server.ui.transcript import (
@@ -252,6 +253,7 @@ class _LiveView:
             chosen=(session.provider, session.model),
             marks=read_marks(session),
             facts_of=self._app.models.facts,
+            label_of=name_providers(self._app),
         )
 
     async def _find(self, wanted: Callable[[Message], bool]) -> tuple[int, Message] | None:

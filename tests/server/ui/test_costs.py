@@ -230,3 +230,12 @@ def test_what_is_no_amount_is_not_kept(page: TestClient, app: App, typed: str) -
     answer = page.post("/ui/settings/values/sessionBudgetUsd", data={"value": typed, "was": ""})
     assert "Write a number from 0 to 100000" in answer.text
     assert app.settings.load().session_budget_usd == 5
+
+
+def test_a_slot_of_ones_own_is_called_what_the_person_calls_it(look: Look, app: App) -> None:
+    slot = {"label": "Lab", "baseUrl": "http://127.0.0.1:9/v1"}
+    app.settings.update(lambda raw: raw.update(providers={"custom_x": slot}))
+    record(app, None, provider="custom_x", model="m")
+    page = " ".join(look("/costs").body.text().split())  # type: ignore[union-attr]
+    assert "m (Lab)" in page
+    assert "m (x)" not in page

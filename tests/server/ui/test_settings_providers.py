@@ -283,6 +283,80 @@ def test_an_order_edited_by_hand_is_not_overwritten(page: TestClient, app: App, 
     assert order_of(app) == ["ollama/llama3.2"]
 
 
+# --- sizes of single models ---
+
+
+def change_limits(page: TestClient, provider_id: str = "openai", **wanted: str) -> HTMLParser:
+    tree = HTMLParser(page.get(f"/ui/settings/providers/{provider_id}/card").text)
+    was = tree.css_first(f'#limits-{provider_id} [name="was"]').attributes["value"]  # type: ignore[union-attr]
+    return post(page, f"providers/{provider_id}/limits", was=str(was or ""), **wanted)
+
+
+def rows_of(shown: HTMLParser) -> list[list[str]]:
+    return [[cell.text(strip=True) for cell in row.css("th, td")[:3]] for row in shown.css("form tbody tr")]
+
+
+def test_sizes_are_added_count_at_once_and_are_shown_all_models_first(page: TestClient, app: App) -> None:
+    change_limits(page, action="add", model="gpt-5.5", context="200,000", output="4096")
+    shown = change_limits(page, action="add", model="*", context="", output="900")
+    assert rows_of(shown) == [["All models*", "–", "900"], ["gpt-5.5", "200,000", "4,096"]]
+    own, other = (app.models.facts("openai", name) for name in ("gpt-5.5", "gpt-5.4-nano"))
+    assert (own.context_tokens, own.output_cap_tokens) == (200_000, 4_096)
+    assert (other.context_tokens, other.output_cap_tokens) == (400_000, 900)
+
+
+def test_a_row_is_replaced_removed_and_put_back(page: TestClient, app: App, home: DataDirectory) -> None:
+    change_limits(page, action="add", model="gpt-5.5", context="200000")
+    change_limits(page, action="add", model="gpt-5.5", output="500")
+    assert providers_of(home)["openai"] == {"models": {"gpt-5.5": {"outputTokens": 500}}}
+    shown = change_limits(page, action="remove", row="gpt-5.5", model="typed below")
+    assert providers_of(home)["openai"] == {}
+    press(page, shown.css_first("[data-put-back]"))
+    assert providers_of(home)["openai"] == {"models": {"gpt-5.5": {"outputTokens": 500}}}
+
+
+def test_other_words_about_a_model_stay(page: TestClient, home: DataDirectory) -> None:
+    models: dict[str, JsonValue] = {"m": {"vision": True, "mine": 1, "contextTokens": 9}, "n": {"tools": False}}
+    home.settings.write_text(json.dumps({"providers": {"openai": {"models": models}}}), encoding="utf-8")
+    assert len(rows_of(change_limits(page, action="add", model="n", context="7"))) == 2
+    change_limits(page, action="remove", row="m")
+    change_limits(page, action="remove", row="n")
+    kept = providers_of(home)["openai"]["models"]
+    assert kept == {"m": {"vision": True, "mine": 1}, "n": {"tools": False}}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"action": "add", "model": "", "context": "1"},
+        {"action": "add", "model": "x" * 201, "context": "1"},
+        {"action": "add", "model": "a\nb", "context": "1"},
+        {"action": "add", "model": "m"},
+        {"action": "add", "model": "m", "context": "0"},
+        {"action": "add", "model": "m", "context": "-5"},
+        {"action": "add", "model": "m", "context": "many"},
+        {"action": "add", "model": "m", "output": "100000001"},
+        {"action": "add", "model": "m", "output": "9" * 5_000},
+        {"action": "remove", "row": "m"},
+        {"action": "explode", "model": "m", "context": "1"},
+    ],
+)
+def test_what_makes_no_size_is_refused(page: TestClient, home: DataDirectory, wanted: dict[str, str]) -> None:
+    assert is_told(change_limits(page, **wanted))
+    assert "openai" not in providers_of(home)
+
+
+def test_sizes_edited_by_hand_are_not_overwritten(page: TestClient, home: DataDirectory) -> None:
+    models = {"m": {"contextTokens": 9}}
+    home.settings.write_text(json.dumps({"providers": {"openai": {"models": models}}}), encoding="utf-8")
+    assert is_told(post(page, "providers/openai/limits", was="", action="add", model="m", context="1"))
+    assert providers_of(home)["openai"] == {"models": models}
+
+
+def test_the_embedded_model_has_no_sizes_to_change(page: TestClient) -> None:
+    assert "limits-" not in page.get("/ui/settings/providers/skales_local/card").text
+
+
 # --- endpoints of one's own ---
 
 

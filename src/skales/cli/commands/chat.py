@@ -8,14 +8,16 @@ import json
 import sys
 
 from skales.cli.backend import Backend, open_backend
-from skales.cli.conversation import run_turn
+from skales.cli.conversation import run_compaction, run_turn
 from skales.cli.questions import read_line
 from skales.cli.terminal import aside, paint, row, title, warn
 from skales.cli.turn_view import TurnView
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import as_list, as_object, as_text
 
+_COMPACT = "/compact"
 _HELP = """  /new            start a new conversation
+  /compact        summarise the oldest part of this conversation for the model
   /model          show the model in use
   /tools          list the tools
   /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
@@ -39,7 +41,7 @@ async def _ask_once(text: str, session_id: str | None, *, as_json: bool) -> int:
     async with open_backend() as backend:
         session_id = session_id or await backend.create_session()
         view = TurnView(quiet=as_json)
-        await run_turn(backend, session_id, text, view)
+        await _take(backend, session_id, text, view)
     if as_json:
         print(json.dumps(view.as_json(session_id), ensure_ascii=False))
     return 0 if view.succeeded else 1
@@ -62,7 +64,9 @@ async def _talk(session_id: str | None) -> int:
                 aside("New conversation.")
             elif text in _SHOWN:
                 await _show(backend, text)
-            elif text.startswith("/") and not text.startswith("/tool "):
+            elif text == _COMPACT and session_id is None:
+                aside("There is nothing to summarise yet.")
+            elif text.startswith("/") and text != _COMPACT and not text.startswith("/tool "):
                 warn(f"Unknown command {text.split()[0]!r}; /help lists them")
             elif text:
                 session_id = await _say(backend, session_id, text)
@@ -71,10 +75,17 @@ async def _talk(session_id: str | None) -> int:
 async def _say(backend: Backend, session_id: str | None, text: str) -> str | None:
     try:
         session_id = session_id or await backend.create_session()
-        await run_turn(backend, session_id, text, TurnView())
+        await _take(backend, session_id, text, TurnView())
     except SkalesError as error:
         warn(str(error))
     return session_id
+
+
+async def _take(backend: Backend, session_id: str, text: str, view: TurnView) -> None:
+    if text == _COMPACT:
+        await run_compaction(backend, session_id, view)
+    else:
+        await run_turn(backend, session_id, text, view)
 
 
 _SHOWN = ("/help", "/model", "/tools", "/status")

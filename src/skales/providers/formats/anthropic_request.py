@@ -13,6 +13,7 @@ from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
 from skales.providers.formats.anthropic_stream import FORMAT
+from skales.providers.formats.documents import concede_documents, describe_file, is_text_file, settle_documents
 from skales.providers.formats.schema_repair import make_valid
 from skales.providers.formats.schemas import (
     ANTHROPIC_ANSWER,
@@ -46,12 +47,13 @@ _UNREADABLE = re.compile(
     r"signature\W+in\W+thinking|thinking\W+block.{0,40}(?:bound|cannot be modified)", re.IGNORECASE
 )
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+_TITLE_CHARACTERS = 500
 _TOO_MANY = re.compile(r"max_tokens:? \d+ ?> ?(\d+)")
 
 
 def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[str]) -> JsonObject:
     """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
-    system, messages = split_system(request.messages)
+    system, messages = split_system(settle_documents(request.messages, conceded, with_texts=True))
     body: dict[str, JsonValue] = {
         "model": request.model,
         "max_tokens": _output_limit(entry, request, conceded),
@@ -84,7 +86,7 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
 
 
 def concede(body: JsonObject, refusal: str) -> str:
-    """What a refusal is about: an optional field, an output limit, thinking that is valid no more; empty for none.
+    """What a refusal is about: an optional field, a limit, thinking that is valid no more, documents; empty for none.
 
     Thinking is given up for one conversation, which its first seal names.
     """
@@ -94,9 +96,9 @@ def concede(body: JsonObject, refusal: str) -> str:
     limit = _TOO_MANY.search(refusal)
     if limit and 0 < int(limit.group(1)) < int(str(body["max_tokens"])):
         return f"max_tokens {body['model']} {limit.group(1)}"
-    if not _NOT_TAKEN.search(refusal):
-        return ""
-    return next((name for name, words in _OPTIONAL.items() if name in body and words.search(refusal)), "")
+    refused = (name for name, words in _OPTIONAL.items() if name in body and words.search(refusal))
+    optional = next(refused, "") if _NOT_TAKEN.search(refusal) else ""
+    return optional or concede_documents(_sent_documents(body), refusal)
 
 
 def _output_limit(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[str]) -> int:
@@ -145,6 +147,8 @@ def _build_parts(message: Message) -> Iterator[JsonObject]:
     """Text, pictures and files; blank text would be refused."""
     for part in message.content:
         if not isinstance(part, TextPart) or part.text.strip():
+            if isinstance(part, FilePart) and part.data_base64:
+                yield {"type": "text", "text": describe_file(part)}
             yield _build_part(part)
 
 
@@ -156,10 +160,27 @@ def _build_part(part: ContentPart) -> JsonObject:
             return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data_base64}}
         case ImagePart(media_type):
             return {"type": "text", "text": f"(A picture of the type {media_type}, which this model cannot see.)"}
+        case FilePart(media_type=media_type, data_base64=data_base64) if data_base64:
+            return _build_document(part, {"type": "base64", "media_type": media_type, "data": data_base64})
+        case FilePart(text=text) if is_text_file(part):
+            document = _build_document(part, {"type": "text", "media_type": "text/plain", "data": text})
+            return {**document, "context": describe_file(part).strip()}
         case FilePart():
             return {"type": "text", "text": spell_file(part)}
         case _:
             assert_never(part)
+
+
+def _build_document(part: FilePart, source: JsonObject) -> JsonObject:
+    named = {"title": part.name[:_TITLE_CHARACTERS]} if part.name.strip() else {}
+    return {"type": "document", "source": source, **named}
+
+
+def _sent_documents(body: JsonObject) -> Iterator[str]:
+    for message in map(as_object, as_list(body.get("messages"))):
+        for block in map(as_object, as_list(message.get("content"))):
+            if block.get("type") == "document":
+                yield as_text(as_object(block.get("source")).get("data"))
 
 
 def _find_seal(turns: Sequence[JsonValue]) -> str:

@@ -5,11 +5,10 @@ Spec: https://platform.claude.com/docs/en/build-with-claude/streaming
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from skales.core.errors import ProviderError
-from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
+from skales.core.json import JsonObject, as_int, as_list, as_object, as_text
 from skales.core.message import Usage
 from skales.core.ports import (
     CallReady,
@@ -24,13 +23,12 @@ from skales.core.ports import (
 from skales.core.tool import ToolCall
 from skales.providers.arguments import parse_arguments
 from skales.providers.complaints import find_error
-from skales.providers.faults import cut_fault, no_stream_fault, stream_fault
+from skales.providers.faults import no_stream_fault
 from skales.providers.formats.calls import CUT_CALL, CallMaker
-from skales.providers.formats.chunks import find_stray_error, parse_body, parse_event
+from skales.providers.formats.event_reader import EventReader
 from skales.providers.formats.openai_calls import is_whole_object
-from skales.providers.formats.surrogates import HalfJoiner, join_halves
+from skales.providers.formats.surrogates import join_halves
 from skales.providers.formats.wire import AnswerContext
-from skales.providers.sse import ServerEvent
 
 FORMAT = "anthropic"
 
@@ -72,57 +70,16 @@ class _Block:
         return self.whole("partial_json") or (json.dumps(given, ensure_ascii=False) if given else "")
 
 
-class AnthropicReader:
+class AnthropicReader(EventReader):
     """State of one answer; see AnswerReader."""
 
     def __init__(self, context: AnswerContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._maker = CallMaker(context)
         self._blocks: dict[int, _Block] = {}
         self._open: dict[int, int] = {}
-        self._text = HalfJoiner()
-        self._thinking = HalfJoiner()
         self._thinking_number: int | None = None
-        self._reason: FinishReason | None = None
         self._counts: dict[str, int] = {}
-        self._has_events = False
-        self._is_ending = False
-        self.is_done = False
-
-    @property
-    def has_reason(self) -> bool:
-        """Whether a stop reason came."""
-        return self._reason is not None
-
-    def feed(self, event: ServerEvent) -> Iterator[ProviderEvent]:
-        """What one event of the stream adds."""
-        chunks = parse_event(event.data, self._context.peer, is_last=self._is_ending)
-        if event.name == "error" and not any(map(find_error, chunks)):
-            raise self._failure(chunks[0] if chunks else event.data)
-        for chunk in chunks:
-            yield from self._read_chunk(chunk)
-
-    def flush(self) -> Iterator[ProviderEvent]:
-        """Half a character that nothing followed."""
-        if thought := self._thinking.finish():
-            yield ReasoningPiece(thought)
-        if text := self._text.finish():
-            yield TextPiece(text)
-
-    def finish(self, tail: Sequence[ServerEvent], stray: str) -> Iterator[ProviderEvent]:
-        """What the end of the body adds; tool calls come only here, so that none of a broken answer is run."""
-        self._is_ending = True
-        for event in tail:
-            yield from self.feed(event)
-        if not self._has_events:
-            for answer in parse_body(stray, self._context.peer):
-                yield from self._read_whole(answer, stray)
-        elif stray and not self.has_reason and (error := find_stray_error(stray)):
-            raise self._failure(error)
-        yield from self.flush()
-        if not self.has_reason and not self.is_done:
-            raise cut_fault(self._context.peer)
-        yield from self._conclude()
 
     # --- events ---
 
@@ -248,6 +205,3 @@ class AnthropicReader:
         cached = count("cache_read_input_tokens", 0)
         sent = count("input_tokens", 0) + cached + count("cache_creation_input_tokens", 0)
         return Usage(sent, count("output_tokens", 0), cached)
-
-    def _failure(self, error: JsonValue) -> ProviderError:
-        return stream_fault(self._context.peer, error, self._context.now_ms())

@@ -10,6 +10,7 @@ from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.core.message import FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
+from skales.providers.formats.documents import concede_documents, describe_file, settle_documents
 from skales.providers.formats.google_schema import translate_parameters
 from skales.providers.formats.google_stream import FORMAT, spell_name
 from skales.providers.formats.schemas import GOOGLE_ANSWER, ask_in_words, reduce_answer_schema
@@ -38,7 +39,7 @@ _OPTIONAL = {
 
 def build_body(request: ChatRequest, conceded: frozenset[str]) -> JsonObject:
     """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
-    system, messages = split_system(request.messages)
+    system, messages = split_system(settle_documents(request.messages, conceded))
     config = _build_config(request, conceded)
     if request.answer_schema is not None and "responseJsonSchema" not in config:
         system = "\n\n".join(filter(None, [system, ask_in_words(request.answer_schema)]))
@@ -59,10 +60,10 @@ def concede(body: JsonObject, refusal: str) -> str:
     """The optional field that a refusal is about; empty when it is about anything else."""
     if _UNSIGNED.search(refusal):
         return "thoughtSignature" if any(map(_lacks_signature, as_list(body.get("contents")))) else ""
-    if not _NOT_TAKEN.search(refusal):
-        return ""
     sent = {*body, *as_object(body.get("generationConfig"))}
-    return next((name for name, words in _OPTIONAL.items() if name in sent and words.search(refusal)), "")
+    refused = (name for name, words in _OPTIONAL.items() if name in sent and words.search(refusal))
+    optional = next(refused, "") if _NOT_TAKEN.search(refusal) else ""
+    return optional or concede_documents(_sent_documents(body), refusal)
 
 
 def _build_config(request: ChatRequest, conceded: frozenset[str]) -> JsonObject:
@@ -149,11 +150,26 @@ def _build_parts(message: Message) -> Iterator[JsonObject]:
         yield {"text": f"Pictures from the result of {message.name or message.tool_call_id}:"}
     for part in message.content:
         if isinstance(part, ImagePart):
-            yield {"inlineData": {"mimeType": part.media_type, "data": part.data_base64}}
+            yield _build_blob(part)
+        elif isinstance(part, FilePart) and part.data_base64:
+            yield {"text": describe_file(part)}
+            yield _build_blob(part)
         elif isinstance(part, FilePart):
             yield {"text": spell_file(part)}
         elif not is_result and part.text.strip():
             yield {"text": part.text}
+
+
+def _build_blob(part: ImagePart | FilePart) -> JsonObject:
+    return {"inlineData": {"mimeType": part.media_type, "data": part.data_base64}}
+
+
+def _sent_documents(body: JsonObject) -> Iterator[str]:
+    for content in map(as_object, as_list(body.get("contents"))):
+        for part in map(as_object, as_list(content.get("parts"))):
+            blob = as_object(part.get("inlineData"))
+            if blob and not as_text(blob.get("mimeType")).startswith("image/"):
+                yield as_text(blob.get("data"))
 
 
 def _build_result(message: Message, callers: Mapping[str, JsonObject]) -> JsonObject:

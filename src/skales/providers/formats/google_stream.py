@@ -6,7 +6,7 @@ handed out once, with the finished answer. Spec: https://ai.google.dev/gemini-ap
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
@@ -17,20 +17,18 @@ from skales.core.ports import (
     FinishReason,
     NativeBlocks,
     ProviderEvent,
-    ReasoningPiece,
-    TextPiece,
     UsageCounted,
 )
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.arguments import parse_arguments
 from skales.providers.complaints import find_error
-from skales.providers.faults import cut_fault, no_stream_fault, stream_fault
+from skales.providers.faults import no_stream_fault
 from skales.providers.formats.calls import CallMaker
-from skales.providers.formats.chunks import ChoicePicker, find_stray_error, parse_body, parse_event
+from skales.providers.formats.chunks import ChoicePicker
+from skales.providers.formats.event_reader import EventReader
 from skales.providers.formats.google_schema import translate_parameters
-from skales.providers.formats.surrogates import HalfJoiner, join_halves
+from skales.providers.formats.surrogates import join_halves
 from skales.providers.formats.wire import AnswerContext
-from skales.providers.sse import ServerEvent
 from skales.providers.toolnames import to_wire_name
 
 FORMAT = "google"
@@ -56,66 +54,23 @@ def spell_name(name: str) -> str:
     return to_wire_name(name if _LEGAL_START.match(name) else f"_.{name}")
 
 
-class GoogleReader:
+class GoogleReader(EventReader):
     """State of one answer; see AnswerReader."""
 
     def __init__(self, context: AnswerContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._maker = CallMaker(context, spell_name)
         self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in reversed(context.request.tools)}
         self._candidates = ChoicePicker()
         self._parts: list[dict[str, JsonValue]] = []
-        self._text = HalfJoiner()
-        self._thinking = HalfJoiner()
         self._word = ""
         self._said = ""
-        self._reason: FinishReason | None = None
         self._usage: Usage | None = None
-        self._has_chunks = False
-        self._is_ending = False
-        self.is_done = False
-
-    @property
-    def has_reason(self) -> bool:
-        """Whether a finish reason came."""
-        return self._reason is not None
-
-    def feed(self, event: ServerEvent) -> Iterator[ProviderEvent]:
-        """What one event of the stream adds."""
-        chunks = parse_event(event.data, self._context.peer, is_last=self._is_ending)
-        if event.name == "error" and not any(map(find_error, chunks)):
-            raise self._failure(chunks[0] if chunks else event.data)
-        for chunk in chunks:
-            yield from self._read_chunk(chunk)
-
-    def flush(self) -> Iterator[ProviderEvent]:
-        """Half a character that nothing followed."""
-        if thought := self._thinking.finish():
-            yield ReasoningPiece(thought)
-        if text := self._text.finish():
-            yield TextPiece(text)
-
-    def finish(self, tail: Sequence[ServerEvent], stray: str) -> Iterator[ProviderEvent]:
-        """What the end of the body adds; tool calls come only here, so that none of a broken answer is run."""
-        self._is_ending = True
-        for event in tail:
-            yield from self.feed(event)
-        if not self._has_chunks:
-            for answer in parse_body(stray, self._context.peer):
-                if not find_error(answer) and not {"candidates", "promptFeedback", "usageMetadata"} & answer.keys():
-                    raise no_stream_fault(self._context.peer, stray)
-                yield from self._read_chunk(answer)
-        elif stray and not self.has_reason and (error := find_stray_error(stray)):
-            raise self._failure(error)
-        yield from self.flush()
-        if self._reason is None:
-            raise cut_fault(self._context.peer)
-        yield from self._conclude(self._reason)
 
     # --- chunks ---
 
     def _read_chunk(self, chunk: JsonObject) -> Iterator[ProviderEvent]:
-        self._has_chunks = True
+        self._has_events = True
         candidate = self._candidates.pick(chunk.get("candidates"))
         for part in as_list(as_object(candidate.get("content")).get("parts")):
             yield from self._read_part(_tidy_part(as_object(part)))
@@ -131,11 +86,7 @@ class GoogleReader:
     def _read_part(self, part: JsonObject) -> Iterator[ProviderEvent]:
         self._keep(part)
         text = as_text(part.get("text"))
-        if part.get("thought") is True:
-            if thought := self._thinking.feed(text):
-                yield ReasoningPiece(thought)
-        elif whole := self._text.feed(text):
-            yield TextPiece(whole)
+        yield from self._show_thought(text) if part.get("thought") is True else self._show_text(text)
 
     def _keep(self, part: JsonObject) -> None:
         """Pieces of text join their neighbour; what carries a signature stays a part of its own."""
@@ -155,9 +106,16 @@ class GoogleReader:
         written = as_int(usage.get("candidatesTokenCount")) + as_int(usage.get("thoughtsTokenCount"))
         self._usage = Usage(sent, written, as_int(usage.get("cachedContentTokenCount")))
 
+    def _read_whole(self, answer: JsonObject, stray: str) -> Iterator[ProviderEvent]:
+        if not find_error(answer) and not {"candidates", "promptFeedback", "usageMetadata"} & answer.keys():
+            raise no_stream_fault(self._context.peer, stray)
+        yield from self._read_chunk(answer)
+
     # --- the end ---
 
-    def _conclude(self, reason: FinishReason) -> Iterator[ProviderEvent]:
+    def _conclude(self) -> Iterator[ProviderEvent]:
+        reason = self._reason
+        assert reason is not None, "an answer without a reason is cut"
         calls = [self._finish_call(part) for part in self._parts if "functionCall" in part]
         if self._word in _BROKEN or (self._word not in ("", *_REASONS) and not calls and not self._has_text()):
             raise self._broken()
@@ -202,9 +160,6 @@ class GoogleReader:
             hint="Ask again, or choose another model or provider",
             retryable=True,
         )
-
-    def _failure(self, error: JsonValue) -> ProviderError:
-        return stream_fault(self._context.peer, error, self._context.now_ms())
 
 
 def _tidy_part(part: JsonObject) -> JsonObject:

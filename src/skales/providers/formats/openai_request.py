@@ -4,31 +4,30 @@ Spec: orchestrator.md, "Tool-call hardening"; providers.md, "Quirks" (as named f
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from skales.core.json import JsonObject, JsonValue, as_list, as_object, parse_json
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
 from skales.core.ports import ChatRequest
 from skales.core.tool import ToolCall, ToolSpec
 from skales.providers.catalog import ProviderEntry
-from skales.providers.formats.schema_repair import fill_items, make_valid
-from skales.providers.formats.turns import NO_WORDS, place_roles, spell_file, spell_files
+from skales.providers.formats.documents import concede_documents, describe_file, settle_documents
+from skales.providers.formats.openai_functions import (
+    BARE_ARRAY,
+    ITEMS,
+    NOT_TAKEN,
+    build_arguments,
+    build_functions,
+    is_strict,
+)
+from skales.providers.formats.turns import NO_WORDS, place_roles, spell_data, spell_files
 from skales.providers.quirks import bridge_results, find_tool_turns, shorten_call_ids
 from skales.providers.toolnames import to_wire_name
 
 # Fields that an endpoint may refuse without making the request useless.
 _OPTIONAL = ("stream_options", "temperature", "max_tokens", "max_completion_tokens", "response_format")
-_NOT_TAKEN = re.compile(
-    r"not (?:supported|permitted|allowed)|unsupported|does not support|only .{0,30}(?:allowed|supported)"
-    r"|unrecognized|unknown (?:field|parameter|name)|unexpected|unavailable|extra_forbidden",
-    re.IGNORECASE,
-)
-# Only OpenAI itself minds, so that the others get the schema as it was written.
-_BARE_ARRAY = re.compile("array schema missing items")
-_ITEMS = "items of arrays"
 _OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
@@ -36,13 +35,13 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
     """The JSON body of one request. `conceded` names fields this endpoint has refused before."""
     body: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": _build_messages(request.messages, entry),
+        "messages": _build_messages(settle_documents(request.messages, conceded), entry),
         "stream": True,
     }
     if entry.asks_usage and "stream_options" not in conceded:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = _build_tools(request.tools, fills_items=_ITEMS in conceded)
+        body["tools"] = _build_tools(request.tools, fills_items=ITEMS in conceded)
     if request.temperature is not None and "temperature" not in conceded:
         body["temperature"] = request.temperature
     if request.max_output_tokens:
@@ -57,12 +56,12 @@ def build_body(entry: ProviderEntry, request: ChatRequest, conceded: frozenset[s
 
 
 def concede(body: JsonObject, refusal: str) -> str:
-    """The optional field of the body that a refusal does not take; empty when the refusal is about anything else."""
-    if "tools" in body and _BARE_ARRAY.search(refusal):
-        return _ITEMS
-    if not _NOT_TAKEN.search(refusal):
-        return ""
-    return next((name for name in _OPTIONAL if name in body and name in refusal), "")
+    """What of the body a refusal does not take: an optional field, documents; empty when it is about anything else."""
+    if "tools" in body and BARE_ARRAY.search(refusal):
+        return ITEMS
+    refused = (name for name in _OPTIONAL if name in body and name in refusal)
+    optional = next(refused, "") if NOT_TAKEN.search(refusal) else ""
+    return optional or concede_documents(_sent_documents(body), refusal)
 
 
 # --- messages ---
@@ -118,21 +117,29 @@ def _build_message(message: Message, *, with_reasoning: bool) -> JsonObject:
 
 def _build_content(message: Message) -> JsonValue:
     """A string when there is only text, which every endpoint takes; else a list of parts."""
-    if not any(isinstance(part, ImagePart) for part in message.content):
+    if all(isinstance(part, TextPart) for part in message.content):
         return message.text
-    return [_build_part(part) for part in message.content]
+    return [built for part in message.content for built in _build_part(part)]
 
 
-def _build_part(part: ContentPart) -> JsonObject:
+def _build_part(part: ContentPart) -> Iterator[JsonObject]:
     match part:
         case TextPart(text):
-            return {"type": "text", "text": text}
-        case ImagePart(media_type, data_base64):
-            return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data_base64}"}}
+            yield {"type": "text", "text": text}
+        case ImagePart():
+            yield {"type": "image_url", "image_url": {"url": spell_data(part)}}
         case FilePart():
-            return {"type": "text", "text": spell_file(part)}
+            # Files without bytes are spelled as text before.
+            yield {"type": "text", "text": describe_file(part)}
+            yield {"type": "file", "file": {"filename": part.name, "file_data": spell_data(part)}}
         case _:
             assert_never(part)
+
+
+def _sent_documents(body: JsonObject) -> Iterator[str]:
+    for message in map(as_object, as_list(body.get("messages"))):
+        for part in map(as_object, as_list(message.get("content"))):
+            yield as_text(as_object(part.get("file")).get("file_data")).partition(",")[2]
 
 
 def _build_answer(message: Message, *, with_reasoning: bool) -> JsonObject:
@@ -150,18 +157,8 @@ def _build_call(call: ToolCall) -> JsonObject:
     return {
         "id": call.id,
         "type": "function",
-        "function": {"name": to_wire_name(call.name), "arguments": _build_arguments(call)},
+        "function": {"name": to_wire_name(call.name), "arguments": build_arguments(call)},
     }
-
-
-def _build_arguments(call: ToolCall) -> str:
-    """What the model wrote when it is JSON, so that its prompt cache still fits; endpoints refuse anything else."""
-    try:
-        if isinstance(parse_json(call.raw), dict):
-            return call.raw
-    except ValueError:
-        pass
-    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def _build_result(message: Message) -> JsonObject:
@@ -175,15 +172,7 @@ def _build_result(message: Message) -> JsonObject:
 
 
 def _build_tools(tools: Sequence[ToolSpec], *, fills_items: bool) -> list[JsonValue]:
-    """Tools in the order given; a name that occurs twice would cost the whole request, so the first counts."""
-    by_name: dict[str, JsonValue] = {}
-    for tool in tools:
-        name = to_wire_name(tool.name)
-        valid = make_valid(tool.parameters)
-        parameters = fill_items(valid) if fills_items else valid
-        function: JsonObject = {"name": name, "description": tool.description, "parameters": parameters}
-        by_name.setdefault(name, {"type": "function", "function": function})
-    return list(by_name.values())
+    return [{"type": "function", "function": function} for function in build_functions(tools, fills_items=fills_items)]
 
 
 def _ask_for_json(
@@ -191,12 +180,12 @@ def _ask_for_json(
 ) -> Mapping[str, JsonValue]:
     """Fields that ask for JSON of a schema: by the endpoint's own means, else in words."""
     if entry.answer_schema == "schema" and "response_format" not in conceded:
-        wanted: JsonObject = {"name": "answer", "schema": schema, "strict": _is_strict(schema)}
+        wanted: JsonObject = {"name": "answer", "schema": schema, "strict": is_strict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
     words = (
         f"Answer with nothing but one JSON object that fits this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
     )
-    messages = _add_to_system(request.messages, words)
+    messages = _add_to_system(settle_documents(request.messages, conceded), words)
     fields: dict[str, JsonValue] = {"messages": _build_messages(messages, entry)}
     if "response_format" not in conceded:
         fields["response_format"] = {"type": "json_object"}
@@ -209,18 +198,3 @@ def _add_to_system(messages: Sequence[Message], words: str) -> Sequence[Message]
         first = replace(messages[0], content=(TextPart(f"{messages[0].text}\n\n{words}"),))
         return (first, *messages[1:])
     return (Message(role=Role.SYSTEM, content=(TextPart(words),)), *messages)
-
-
-def _is_strict(schema: JsonValue) -> bool:
-    """Whether a schema keeps to the subset that OpenAI enforces: every object closed, every property required."""
-    node = as_object(schema)
-    if node.get("type") == "object":
-        properties = as_object(node.get("properties"))
-        is_closed = node.get("additionalProperties") is False
-        if not is_closed or set(properties) != set(map(str, as_list(node.get("required")))):
-            return False
-        return all(_is_strict(inner) for inner in properties.values())
-    inner_schemas = [*as_list(node.get("anyOf")), *as_object(node.get("$defs")).values()]
-    if "items" in node:
-        inner_schemas.append(node["items"])
-    return bool(node) and all(_is_strict(inner) for inner in inner_schemas)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
+from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart, text_message
 
 # What stands for an answer without words; the model's side may hold no pictures.
 NO_WORDS = "(A picture.)"
@@ -25,7 +25,7 @@ class Turn:
 
 
 def spell_files(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages with each attached file as text that names it; the same objects where there is none."""
+    """The messages with each file that goes as text as such; the same objects where there is none."""
     return [_spell_message(message) for message in messages]
 
 
@@ -42,10 +42,22 @@ def spell_file(part: FilePart) -> str:
 
 
 def _spell_message(message: Message) -> Message:
-    if not any(isinstance(part, FilePart) for part in message.content):
+    if not any(map(_goes_as_text, message.content)):
         return message
-    spelled = (TextPart(spell_file(part)) if isinstance(part, FilePart) else part for part in message.content)
-    return replace(message, content=tuple(spelled))
+    return replace(message, content=tuple(map(_spell_part, message.content)))
+
+
+def _goes_as_text(part: ContentPart) -> bool:
+    return isinstance(part, FilePart) and not part.data_base64
+
+
+def _spell_part(part: ContentPart) -> ContentPart:
+    return TextPart(spell_file(part)) if isinstance(part, FilePart) and not part.data_base64 else part
+
+
+def spell_data(part: ImagePart | FilePart) -> str:
+    """The bytes of a part as an address that holds them."""
+    return f"data:{part.media_type};base64,{part.data_base64}"
 
 
 def split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:

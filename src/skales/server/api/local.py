@@ -59,6 +59,13 @@ async def resume_turn(app: AppDep, session_id: str) -> Answer:
     return {"sessionId": session_id, "queued": ticket.queued, "after": ticket.after}
 
 
+@router.post("/sessions/{session_id}/compact")
+async def compact_session(app: AppDep, session_id: str) -> Answer:
+    """Have the oldest part summarised for the model; a turn of its own that asks nothing else."""
+    ticket = await app.turns.compact(SessionId(session_id), surface="cli")
+    return {"sessionId": session_id, "queued": ticket.queued, "after": ticket.after}
+
+
 @router.post("/sessions/{session_id}/stop")
 async def stop_turn(app: AppDep, session_id: str) -> Answer:
     """Stop the running turn; what it wrote is kept."""

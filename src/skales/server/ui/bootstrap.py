@@ -16,7 +16,6 @@ from pydantic import BaseModel
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
 from skales.core.errors import InputError, ProviderError, SkalesError
-from skales.core.tool import SafetyMode
 from skales.data.settings import FileAccess, RawSettings
 from skales.providers.catalog import KeyNeed, load_catalog
 from skales.server.access import AppDep, PageSession
@@ -33,9 +32,11 @@ from skales.server.ui.bootstrap_views import (
     TaskStep,
 )
 from skales.server.ui.frame import pick_look
-from skales.server.ui.models import describe_model, describe_starter, label_of
+from skales.server.ui.models import describe_model, describe_starter
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.provider_keys import read_key
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.setting_table import FIRST_MODES
 from skales.server.views import Trouble
 from skales.server.words import LANGUAGES, N_, _, language
 
@@ -48,18 +49,6 @@ _STEPS = {
     "safety": N_("What it may do"),
     "tasks": N_("First task"),
 }
-_MODES = (
-    (
-        SafetyMode.SAFE,
-        N_("Ask me first"),
-        N_("Reading runs by itself. Writing, deleting and commands wait for your yes."),
-    ),
-    (
-        SafetyMode.ADVANCED,
-        N_("Do not ask"),
-        N_("Everything runs by itself, except commands that could wreck the computer."),
-    ),
-)
 # Folders of the person's home that are likely to hold what they want to work on.
 _USUAL_FOLDERS = ("Documents", "Dokumente", "Desktop", "Downloads", "Projects", "projects", "src")
 _Text = Annotated[str, Form()]
@@ -161,10 +150,11 @@ async def _show(
 ) -> str:
     """A step's page; with `trouble` it was refused, and what was filled in stands there again, but for the key."""
     found = await app.models.detect_local() if step == "answerer" else ()
+    settings = app.settings.load()
     locals_here = tuple(
         FoundLocal(
             server.provider_id,
-            label_of(server.provider_id),
+            name_provider(settings, server.provider_id),
             server.base_url,
             tuple(model.id for model in server.models),
         )
@@ -213,7 +203,9 @@ def _safety_step(app: App, trouble: Trouble | None, folder: str) -> SafetyStep:
     home = Path.home()
     return SafetyStep(
         progression=_progression(app, "safety"),
-        modes=tuple(Option(mode, _(label), _(words), mode is settings.safety_mode) for mode, label, words in _MODES),
+        modes=tuple(
+            Option(mode.value, _(mode.label), _(mode.help), mode.value == settings.safety_mode) for mode in FIRST_MODES
+        ),
         workspace=str(app.directory.workspace),
         folder=folder or next(iter(settings.allowed_folders), ""),
         suggestions=tuple(str(home / name) for name in _USUAL_FOLDERS if (home / name).is_dir()),

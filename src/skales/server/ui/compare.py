@@ -31,10 +31,11 @@ from skales.server.ui.compare_views import (
     ComparePick,
 )
 from skales.server.ui.frame import build_error_page, build_shell
-from skales.server.ui.models import describe_model, label_of
+from skales.server.ui.models import describe_model
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_duration, show_usage
 from skales.server.ui.picker import check_choice
+from skales.server.ui.provider_names import name_providers
 from skales.server.ui.push import PushResponse
 from skales.server.views import Crumb, Screen, Trouble
 from skales.server.words import N_, _
@@ -154,6 +155,7 @@ def _split(value: str) -> Choice:
 
 
 async def _frames(app: App, made: Comparison) -> AsyncGenerator[Frame, None]:
+    label_of = name_providers(app)
     heads = tuple(
         CompareHead(number, column.chosen.model, label_of(column.chosen.provider_id))
         for number, column in enumerate(made.columns)

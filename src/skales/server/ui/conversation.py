@@ -19,6 +19,7 @@ from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model, describe_starter
 from skales.server.ui.phrases import greet
 from skales.server.ui.picker import build_composer
+from skales.server.ui.provider_names import name_providers
 from skales.server.ui.transcript import (
     Indexed,
     Setting,
@@ -143,6 +144,7 @@ def _build_stretch(app: App, session: Session, messages: Sequence[Indexed], *, i
         marks=read_marks(session),
         turn_start=find_turn_start(session.messages, first),
         facts_of=cache(app.models.facts),
+        label_of=name_providers(app),
         summaries=build_summaries(session),
     )
     entries = build_entries(messages, setting, is_end=is_end)

@@ -6,6 +6,7 @@ Every amount is an estimate from list prices, and says so. A call without a know
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
@@ -19,9 +20,9 @@ from skales.server.access import AppDep, PageSession
 from skales.server.ui.cost_views import CostCeiling, CostPeriod, CostRow, CostsPage, CostTable
 from skales.server.ui.frame import build_shell
 from skales.server.ui.history import chat_address
-from skales.server.ui.models import label_of
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_number, show_usd
+from skales.server.ui.provider_names import LabelOf, name_providers
 from skales.server.views import Screen
 from skales.server.words import N_, _, ngettext
 
@@ -61,6 +62,14 @@ _COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What people call conversations and providers."""
+
+    titles: Mapping[str, str]
+    label_of: LabelOf
+
+
 @router.get("/costs", response_class=PageResponse)
 def open_costs(app: AppDep, days: int = _USUAL_DAYS) -> str:
     """Tiles for the usual times, and tables for one of them."""
@@ -76,7 +85,7 @@ def open_costs(app: AppDep, days: int = _USUAL_DAYS) -> str:
             ceilings=_build_ceilings(app),
             ceilings_address="/settings#setting-sessionBudgetUsd",
             export_address=f"/ui/costs/export?days={days}",
-            unpriced=_name_unpriced(shown),
+            unpriced=_name_unpriced(shown, name_providers(app)),
             estimated=_say_estimated(total),
         )
     )
@@ -134,43 +143,43 @@ def _build_period(app: App, days: int, entries: Sequence[LedgerEntry], *, is_cur
 def _build_tables(app: App, entries: Sequence[LedgerEntry]) -> tuple[CostTable, ...]:
     if not entries:
         return ()
-    titles = find_titles(app.sessions)
-    return tuple(_build_table(by, entries, titles) for by in _HEADINGS)
+    names = _Names(find_titles(app.sessions), name_providers(app))
+    return tuple(_build_table(by, entries, names) for by in _HEADINGS)
 
 
-def _build_table(by: Grouping, entries: Sequence[LedgerEntry], titles: Mapping[str, str]) -> CostTable:
+def _build_table(by: Grouping, entries: Sequence[LedgerEntry], names: _Names) -> CostTable:
     sums = add_up(entries, by)
     shown = sums[: _MOST_ROWS * 2 if by is Grouping.DAY else _MOST_ROWS]
     dearest_usd = max(row.cost_usd for row in sums)
     samples = {name_group(entry, by): entry for entry in entries}
     rows = tuple(
         CostRow(
-            name=_name(by, samples[row.name], titles),
+            name=_name(by, samples[row.name], names),
             amount=_show_amount(row),
             facts=_show_facts(row),
             share=max(1, round(row.cost_usd * 100 / dearest_usd)) if row.cost_usd else 0,
-            address=chat_address(row.name) if by is Grouping.SESSION and row.name in titles else "",
+            address=chat_address(row.name) if by is Grouping.SESSION and row.name in names.titles else "",
         )
         for row in shown
     )
     return CostTable(_(_HEADINGS[by]), rows, len(sums) - len(shown))
 
 
-def _name(by: Grouping, entry: LedgerEntry, titles: Mapping[str, str]) -> str:
+def _name(by: Grouping, entry: LedgerEntry, names: _Names) -> str:
     match by:
         case Grouping.MODEL:
-            return _("%(model)s (%(provider)s)", model=entry.model, provider=label_of(entry.provider))
+            return _("%(model)s (%(provider)s)", model=entry.model, provider=names.label_of(entry.provider))
         case Grouping.PROVIDER:
-            return label_of(entry.provider)
+            return names.label_of(entry.provider)
         case Grouping.PURPOSE:
             known = {purpose.value: words for purpose, words in _PURPOSES.items()}
             return _(known[entry.purpose]) if entry.purpose in known else entry.purpose
         case Grouping.SESSION:
             if not entry.session_id:
                 return _("Outside of conversations")
-            if entry.session_id not in titles:
+            if entry.session_id not in names.titles:
                 return _("A deleted conversation (%(id)s)", id=entry.session_id)
-            return titles[entry.session_id] or _("New chat")
+            return names.titles[entry.session_id] or _("New chat")
         case Grouping.DAY:
             return name_group(entry, by)
 
@@ -192,7 +201,7 @@ def _show_facts(row: CostSum) -> str:
     return ", ".join(facts)
 
 
-def _name_unpriced(entries: Sequence[LedgerEntry]) -> str:
+def _name_unpriced(entries: Sequence[LedgerEntry], label_of: LabelOf) -> str:
     missing = [entry for entry in entries if entry.cost_usd is None]
     if not missing:
         return ""

@@ -2,10 +2,10 @@
 
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App
-from skales.core.errors import NotFoundError, ProviderError
-from skales.providers.catalog import find_entry
+from skales.core.errors import ProviderError
 from skales.server.told import told
 from skales.server.ui.phrases import show_size
+from skales.server.ui.provider_names import name_provider
 from skales.server.views import ModelFacts, StarterFacts, Trouble
 from skales.server.words import _
 
@@ -25,7 +25,7 @@ def describe_model(app: App, provider_id: str = "", model: str = "") -> ModelFac
         trouble = Trouble(told(error.message), "", _SETTINGS, _("Set it up"))
         model = model or active.model
     return ModelFacts(
-        provider=label_of(chosen_id),
+        provider=name_provider(app.settings.load(), chosen_id),
         model=model,
         provider_id=chosen_id,
         is_starter=chosen_id == LOCAL_PROVIDER,
@@ -44,13 +44,3 @@ def describe_starter(app: App) -> StarterFacts:
         fetch_size="" if installed else show_size(status.size_bytes_to_fetch),
         accuracy=status.tool_accuracy,
     )
-
-
-def label_of(provider_id: str) -> str:
-    """The provider's name for people; a custom one goes by its id."""
-    if provider_id.startswith("custom_"):
-        return provider_id.removeprefix("custom_")
-    try:
-        return find_entry(provider_id).label
-    except NotFoundError:
-        return provider_id

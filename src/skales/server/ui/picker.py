@@ -18,8 +18,9 @@ from skales.core.ids import SessionId
 from skales.core.ports import ModelTraits
 from skales.data.sessions import Session
 from skales.server.access import AppDep, PageSession
-from skales.server.ui.models import describe_model, label_of
+from skales.server.ui.models import describe_model
 from skales.server.ui.pages import PageResponse, render
+from skales.server.ui.provider_names import name_provider
 from skales.server.views import Composer
 from skales.server.words import _
 
@@ -113,7 +114,8 @@ def check_choice(app: App, provider_id: str, model: str) -> tuple[str, str]:
         return "", ""
     if provider_id not in {offer.provider_id for offer in app.models.available()}:
         raise InputError(
-            _("%(provider)s is not set up", provider=label_of(provider_id)), hint=_("Set it up in the settings")
+            _("%(provider)s is not set up", provider=name_provider(app.settings.load(), provider_id)),
+            hint=_("Set it up in the settings"),
         )
     if len(model) > _LONGEST_ID or not model.isprintable():
         raise InputError(_("This is no name of a model"), hint=_("Copy it from the provider's list"))

@@ -11,18 +11,12 @@ from skales.data.settings import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry
 from skales.security.network import is_local_host
 from skales.server.told import told
+from skales.server.ui.model_limits import build_limits
 from skales.server.ui.models import describe_starter
 from skales.server.ui.probe import build_probe
 from skales.server.ui.provider_facts import build_models, can_see
-from skales.server.ui.provider_rows import (
-    is_custom,
-    is_on,
-    is_set_up,
-    list_providers,
-    list_set_up,
-    name_provider,
-    provider_rows,
-)
+from skales.server.ui.provider_names import is_custom, name_provider
+from skales.server.ui.provider_rows import is_on, is_set_up, list_providers, list_set_up, provider_rows
 from skales.server.ui.provider_views import CardBody, CardState, KeyField, ProviderCard, ProviderGroup, ProviderList
 from skales.server.ui.setting_controls import build_control
 from skales.server.ui.setting_search import fold
@@ -100,6 +94,7 @@ def build_body(app: App, provider_id: str) -> CardBody:
         is_custom=is_custom(provider_id),
         probe=build_probe(app, provider_id),
         sign_in=build_sign_in(app, provider_id),
+        limits=None if provider_id == LOCAL_PROVIDER else build_limits(app, provider_id),
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonValue, as_list
-from skales.server.ui.provider_rows import is_on, list_set_up, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import is_on, list_set_up
 from skales.server.ui.provider_views import FallbackLine, Fallbacks
 from skales.server.ui.setting_saving import describe
 from skales.server.ui.setting_values import CHANGED, change_value, parse_token, read_token, read_value

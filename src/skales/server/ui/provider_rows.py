@@ -7,31 +7,17 @@ from skales.core.json import JsonValue
 from skales.data.endpoints import parse_account_id, parse_base_url
 from skales.data.settings import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry, load_catalog
+from skales.server.ui.provider_names import is_custom, name_provider
 from skales.server.ui.setting_table import Kind, Option, Section, Setting
 from skales.server.words import N_, _
 
 ACTIVE = "activeProvider"
-CUSTOM_PREFIX = "custom_"
 
 
 def list_providers(settings: Settings) -> tuple[str, ...]:
     """Every provider there can be: the catalogue's, then the person's own slots."""
     own = (name for name in settings.providers if is_custom(name))
     return (*load_catalog(), *own)
-
-
-def is_custom(provider_id: str) -> bool:
-    """Whether it is a slot that the person added."""
-    return provider_id.startswith(CUSTOM_PREFIX) and len(provider_id) > len(CUSTOM_PREFIX)
-
-
-def name_provider(settings: Settings, provider_id: str) -> str:
-    """What people call it."""
-    own = settings.provider(provider_id)
-    if is_custom(provider_id):
-        return own.label.strip() or provider_id.removeprefix(CUSTOM_PREFIX)
-    entry = load_catalog().get(provider_id)
-    return entry.label if entry else provider_id
 
 
 def is_set_up(settings: Settings, provider_id: str) -> bool:

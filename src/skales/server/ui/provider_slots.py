@@ -10,7 +10,7 @@ from skales.data.setting_names import open_object
 from skales.data.settings import RawSettings
 from skales.server.ui.provider_cards import is_near
 from skales.server.ui.provider_keys import read_key
-from skales.server.ui.provider_rows import CUSTOM_PREFIX, is_custom
+from skales.server.ui.provider_names import CUSTOM_PREFIX, is_custom
 from skales.server.ui.setting_search import fold
 from skales.server.words import _
 

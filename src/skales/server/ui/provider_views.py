@@ -112,11 +112,36 @@ class SignInPart:
     trouble: Trouble | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LimitLine:
+    """What the person says of the sizes of a model, as shown; empty for what is left open."""
+
+    model: str
+    context: str
+    output: str
+    is_every: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """The sizes of single models of a provider. `was` is what the file says, as JSON."""
+
+    template: ClassVar[str] = "settings/model_limits.html"
+    provider_id: str
+    label: str
+    was: str
+    rows: tuple[LimitLine, ...]
+    saved: str = ""
+    error: str = ""
+    undo: Undo | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardBody:
     """What an open card shows. `key` is None for a provider that takes none; `explanation` for one that starts off.
 
-    `probe` is None where there is nothing to find out, `sign_in` for providers that take keys or nothing.
+    `probe` is None where there is nothing to find out, `sign_in` for providers that take keys or nothing, `limits`
+    for the embedded model, whose sizes are its own.
     """
 
     template: ClassVar[str] = "settings/card_body.html"
@@ -133,6 +158,7 @@ class CardBody:
     is_custom: bool = False
     probe: ProbePart | None = None
     sign_in: SignInPart | None = None
+    limits: ModelLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)

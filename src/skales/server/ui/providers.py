@@ -16,13 +16,15 @@ from skales.providers.local_servers import FoundServer
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.frame import build_shell
+from skales.server.ui.model_limits import LimitChange, change_limits, undo_limits
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_duration
 from skales.server.ui.provider_cards import SHOWN_AS, build_body, build_key, build_list
 from skales.server.ui.provider_facts import renew_models
 from skales.server.ui.provider_keys import read_key
+from skales.server.ui.provider_names import name_provider
 from skales.server.ui.provider_order import Move, build_fallbacks, move_fallback, undo_fallback
-from skales.server.ui.provider_rows import ACTIVE, active_row, list_set_up, name_provider
+from skales.server.ui.provider_rows import ACTIVE, active_row, list_set_up
 from skales.server.ui.provider_slots import add_slot, remove_slot
 from skales.server.ui.provider_views import (
     Chip,
@@ -51,6 +53,15 @@ class _MoveForm(BaseModel):
     number: int = -1
     provider: str = ""
     model: str = ""
+
+
+class _LimitForm(BaseModel):
+    was: str = ""
+    action: str = "add"
+    row: str = ""
+    model: str = ""
+    context: str = ""
+    output: str = ""
 
 
 @router.get("/settings/providers", response_class=PageResponse)
@@ -185,6 +196,23 @@ def change_fallbacks(app: AppDep, wanted: Annotated[_MoveForm, Form()]) -> str:
 def undo_fallbacks(app: AppDep, former: Text = "", saved: Text = "") -> str:
     """Put the order back."""
     return render(undo_fallback(app, former, saved))
+
+
+@router.post("/ui/settings/providers/{provider_id}/limits", response_class=PageResponse)
+def save_limits(app: AppDep, provider_id: str, wanted: Annotated[_LimitForm, Form()]) -> str:
+    """Add or remove what the person says of the sizes of a model. Raises NotFoundError."""
+    find_entry(provider_id)
+    # A button in a row sends what is typed below along with its own row.
+    model = wanted.row if wanted.action == "remove" else wanted.model
+    change = LimitChange(wanted.action, model, wanted.context, wanted.output)
+    return render(change_limits(app, provider_id, change, wanted.was))
+
+
+@router.post("/ui/settings/providers/{provider_id}/limits/undo", response_class=PageResponse)
+def put_back_limits(app: AppDep, provider_id: str, former: Text = "", saved: Text = "") -> str:
+    """Put the sizes back. Raises NotFoundError."""
+    find_entry(provider_id)
+    return render(undo_limits(app, provider_id, former, saved))
 
 
 def show_board(app: App, *, came: Outcome | None = None, opened: str = "") -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from skales.app.costs import FactsOf, price_usage
 from skales.core.message import Message, Role, Usage
-from skales.server.ui.models import label_of
 from skales.server.ui.phrases import show_duration, show_number, show_speed, show_usage, show_usd
+from skales.server.ui.provider_names import LabelOf
 from skales.server.views import Moment, ReceiptRow
 from skales.server.words import _, ngettext
 
@@ -40,7 +40,7 @@ def show_facts(message: Message) -> tuple[str, ...]:
 
 
 def build_receipt(
-    message: Message, when: Moment, effort: Effort, facts_of: FactsOf | None = None
+    message: Message, when: Moment, effort: Effort, label_of: LabelOf, facts_of: FactsOf | None = None
 ) -> tuple[ReceiptRow, ...]:
     """The table. `effort` is the whole turn's, told when it took more than this one request.
 
@@ -61,7 +61,7 @@ def build_receipt(
     return tuple(ReceiptRow(label, value) for label, value in rows if value)
 
 
-def name_swap(message: Message, chosen: Chosen) -> str:
+def name_swap(message: Message, chosen: Chosen, label_of: LabelOf) -> str:
     """Says that another model wrote this than the conversation is set to; empty when it is the one."""
     provider, model = chosen
     if not provider or not message.provider:
@@ -70,13 +70,12 @@ def name_swap(message: Message, chosen: Chosen) -> str:
         return ""
     return _(
         "Written by %(writer)s. This conversation is set to %(chosen)s.",
-        writer=_name(message.provider, message.model),
-        chosen=_name(provider, model),
+        writer=_name(label_of(message.provider), message.model),
+        chosen=_name(label_of(provider), model),
     )
 
 
-def _name(provider: str, model: str) -> str:
-    label = label_of(provider)
+def _name(label: str, model: str) -> str:
     return _("%(model)s (%(provider)s)", model=model, provider=label) if model else label
 
 

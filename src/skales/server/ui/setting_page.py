@@ -7,7 +7,8 @@ from skales.app.wiring import App
 from skales.data.settings import Settings
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model
-from skales.server.ui.provider_rows import list_set_up, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import list_set_up
 from skales.server.ui.setting_about import build_about
 from skales.server.ui.setting_controls import Outcome, build_control, loose_faults
 from skales.server.ui.setting_data import build_data

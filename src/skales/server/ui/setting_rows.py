@@ -3,7 +3,8 @@
 from skales.app.addons import list_addons
 from skales.app.wiring import App
 from skales.server.told import told
-from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up
 from skales.server.ui.setting_table import SETTINGS, Kind, Option, Section, Setting
 from skales.server.words import N_
 from skales.tools.addons import Addon

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skales.app.wiring import App
-from skales.server.ui.provider_rows import list_providers, name_provider
+from skales.server.ui.provider_names import name_provider
+from skales.server.ui.provider_rows import list_providers
 from skales.server.ui.setting_rows import list_rows
 from skales.server.ui.setting_table import SECTIONS, Section
 from skales.server.ui.setting_views import Hit, Hits

@@ -144,6 +144,35 @@ _APPEARANCE = (
     ),
 )
 
+# What the first run offers; the third mode is for people who look for it.
+FIRST_MODES = (
+    Option(
+        SafetyMode.SAFE,
+        N_("Ask me first (safe)"),
+        N_("Reading runs by itself. Writing, deleting and commands wait for your yes. Dangerous commands are blocked."),
+    ),
+    Option(
+        SafetyMode.ADVANCED,
+        N_("Do not ask (advanced)"),
+        N_("Everything runs by itself, except commands that could wreck the computer."),
+        rank=1,
+        warning=N_(
+            "Files are then written and deleted, commands run and messages sent without asking you. "
+            "Wiping a disk, deleting the root folder and the like stay blocked."
+        ),
+    ),
+)
+_UNRESTRICTED = Option(
+    SafetyMode.UNRESTRICTED,
+    N_("No brakes (unrestricted)"),
+    N_("Even dangerous commands run, with a warning in the log. For throw-away machines."),
+    rank=2,
+    warning=N_(
+        "Nothing asks and nothing is blocked any more: a wrong command can erase this computer. "
+        "Choose this only on a machine that you can throw away."
+    ),
+)
+
 _SAFETY = (
     Setting(
         name="safetyMode",
@@ -152,36 +181,7 @@ _SAFETY = (
         help=N_("Private files of Skales stay closed in every mode."),
         kind=Kind.CARDS,
         words=N_("safe, advanced, unrestricted, approval, permission, confirm, security, dangerous commands"),
-        options=(
-            Option(
-                SafetyMode.SAFE,
-                N_("Ask me first (safe)"),
-                N_(
-                    "Reading runs by itself. Writing, deleting and commands wait for your yes. "
-                    "Dangerous commands are blocked."
-                ),
-            ),
-            Option(
-                SafetyMode.ADVANCED,
-                N_("Do not ask (advanced)"),
-                N_("Everything runs by itself, except commands that could wreck the computer."),
-                rank=1,
-                warning=N_(
-                    "Files are then written and deleted, commands run and messages sent without asking you. "
-                    "Wiping a disk, deleting the root folder and the like stay blocked."
-                ),
-            ),
-            Option(
-                SafetyMode.UNRESTRICTED,
-                N_("No brakes (unrestricted)"),
-                N_("Even dangerous commands run, with a warning in the log. For throw-away machines."),
-                rank=2,
-                warning=N_(
-                    "Nothing asks and nothing is blocked any more: a wrong command can erase this computer. "
-                    "Choose this only on a machine that you can throw away."
-                ),
-            ),
-        ),
+        options=(*FIRST_MODES, _UNRESTRICTED),
     ),
     Setting(
         name="fileAccessMode",

@@ -16,7 +16,7 @@ from skales.providers.catalog import find_entry
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.pages import PageResponse, render
-from skales.server.ui.provider_rows import name_provider
+from skales.server.ui.provider_names import name_provider
 from skales.server.ui.provider_views import SignInPart
 from skales.server.views import Trouble
 from skales.server.words import _

@@ -13,6 +13,7 @@ from skales.core.tool import ToolCall, ToolResult
 from skales.data.sessions import Session
 from skales.server.markdown import render_markdown
 from skales.server.ui.phrases import show_moment, show_number
+from skales.server.ui.provider_names import LabelOf, name_by_catalogue
 from skales.server.ui.receipts import Chosen, Effort, build_receipt, name_swap, show_facts, sum_effort
 from skales.server.ui.sent import list_files, name_attached
 from skales.server.ui.steps import build_finished_step, build_step, group_steps
@@ -51,7 +52,7 @@ class Setting:
 
     `chosen` is who should answer this conversation, `marks` the places with other tails, `summaries` those before which
     a summary ends. `turn_start` is where the turn began that the first of the messages belongs to. `facts_of` knows the
-    prices for the receipts.
+    prices for the receipts, `label_of` the names of providers.
     """
 
     describe: Describe
@@ -62,6 +63,7 @@ class Setting:
     turn_start: int = 0
     summaries: Mapping[int, SummaryMark] = field(default_factory=lambda: MappingProxyType({}))
     facts_of: FactsOf | None = None
+    label_of: LabelOf = name_by_catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ def build_answer(index: int, message: Message, setting: Setting, spot: Spot) -> 
         facts=show_facts(message),
         incomplete=_(_INCOMPLETE.get(message.incomplete, N_("Not complete"))) if message.incomplete else "",
         can_continue=spot.is_last and bool(message.incomplete),
-        receipt=build_receipt(message, when, spot.effort, setting.facts_of) if has_footer else (),
-        remark=name_swap(message, setting.chosen) if spot.is_last and has_footer else "",
+        receipt=build_receipt(message, when, spot.effort, setting.label_of, setting.facts_of) if has_footer else (),
+        remark=name_swap(message, setting.chosen, setting.label_of) if spot.is_last and has_footer else "",
         versions=setting.marks.get(spot.turn_start) if has_footer else None,
         turn_start=spot.turn_start,
     )

@@ -28,6 +28,8 @@ class Range:
 
 Returned = str | ToolResult
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Returned]])
+# What a call would change, for the person who is asked: `(ctx, same arguments) -> unified diff or plain lines`.
+Preview = Callable[..., str]
 
 _MARK = "__skales_tool__"
 
@@ -42,15 +44,17 @@ class ToolMark:
     addon: str
     action: str
     example: ToolExample | None
+    preview: Preview | None = None
 
 
-def tool(
+def tool(  # noqa: PLR0913 - what is said about a tool stands in one place
     category: str,
     safety: Safety,
     *effects: Effect,
     addon: str = "",
     action: str = "",
     example: tuple[str, Mapping[str, JsonValue]] | None = None,
+    preview: Preview | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -66,9 +70,11 @@ def tool(
             shows how long a text is instead of the text; a part in brackets vanishes when an argument in it is not
             given: `Search for {query}[ in {path}]`.
         example: A request in a person's words, and the arguments it leads to.
+        preview: A function of the same module that shows on approval cards what a call would change. It gets what
+            the tool gets, changes nothing, and may raise ToolError for a call that would fail.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown)
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, preview)
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

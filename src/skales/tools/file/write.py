@@ -97,7 +97,7 @@ async def append_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
 def _write(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     name = shown_path(ctx, path)
     before = _look(path)
-    old = before and before.style
+    old = before.style if before else None
     style = _kept_style(old)
     text = _with_ends(content, style)
     encoded = _encode(text, style.coding or _UTF8)

@@ -1,0 +1,1 @@
+"""Tools that make documents and plan work."""

@@ -6,6 +6,7 @@ from html import escape
 from skales.tools.documents.pdf_fonts import choose_fonts
 from skales.tools.documents.pdf_pages import clean_text, new_pages, visible_signs
 from skales.tools.documents.pdf_text import Sheet, write_markdown
+from skales.tools.productivity.marks import open_parser
 
 _STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.6 system-ui, sans-serif; color: #1d201d; }
@@ -19,16 +20,13 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 def write_page(text: str, title: str) -> bytes:
     """The bytes of an `.html` file; HTML in the text is shown as text, and nothing is loaded from elsewhere."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     heading = f"<h1>{escape(title)}</h1>\n" if title else ""
     return (
         "<!doctype html>\n<html>\n<head>\n"
         '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"{heading}{parser.render(text)}</body>\n</html>\n"
+        f"{heading}{open_parser().render(text)}</body>\n</html>\n"
     ).encode("utf-8", "replace")
 
 

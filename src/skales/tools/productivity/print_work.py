@@ -1,8 +1,11 @@
 """The work of html_to_pdf in a process of its own: lays HTML out with WeasyPrint and says what it did not load."""
 
+import json
 import logging
 import mimetypes
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from skales.core.errors import SkalesError
+from skales.core.json import JsonValue, as_int, as_list, as_object, as_text, parse_json
 from skales.security.paths import PathPolicy
 from skales.tools.binding import allowed_path
 from skales.tools.file.safe_open import open_file
@@ -18,6 +22,8 @@ from skales.tools.file.safe_open import open_file
 _MOST_FILE_BYTES = 20 * 1024 * 1024
 _MOST_TOTAL_BYTES = 100 * 1024 * 1024
 _MOST_PAGES = 2_000
+_MOST_MEMORY_BYTES = 3 * 1024 * 1024 * 1024
+_ORDER, _ANSWER, _PDF = "order.json", "answer.json", "page.pdf"
 # What odd pages make the library raise.
 _UNPRINTABLE = (
     ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
@@ -26,10 +32,10 @@ _UNPRINTABLE = (
 
 
 class PrintError(Exception):
-    """Why nothing was printed, in words that cross from one process to the other."""
+    """Why nothing was printed, and what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+        super().__init__(message)
         self.message = message
         self.hint = hint
 
@@ -50,6 +56,66 @@ class Printed:
     content: bytes
     pages: int
     refused: tuple[str, ...]
+
+
+def write_order(order: PrintOrder, place: Path) -> None:
+    """Put an order where the other process finds it."""
+    policy = order.policy
+    said = {
+        "html": order.html,
+        "folder": str(order.folder),
+        "workspace": str(policy.workspace),
+        "allowed": list(map(str, policy.allowed)),
+        "blocked": list(map(str, policy.blocked)),
+        "unrestricted": policy.unrestricted,
+    }
+    (place / _ORDER).write_text(json.dumps(said), encoding="utf-8")
+
+
+def read_answer(place: Path) -> Printed:
+    """What the other process made. Raises PrintError, also when it left nothing."""
+    try:
+        said = as_object(parse_json((place / _ANSWER).read_text(encoding="utf-8")))
+        if not said.get("ok"):
+            raise PrintError(as_text(said.get("message")), as_text(said.get("hint")))
+        refused = tuple(as_text(address) for address in as_list(said.get("refused")))
+        return Printed((place / _PDF).read_bytes(), as_int(said.get("pages")), refused)
+    except (OSError, ValueError) as error:
+        raise PrintError("The page needs more memory or time than printing may take", "Print it in parts") from error
+
+
+def main(place: Path) -> None:
+    """Carry out the order in a folder and leave the answer there."""
+    _limit_memory()
+    try:
+        printed = print_page(_read_order(place))
+        (place / _PDF).write_bytes(printed.content)
+        answer: dict[str, JsonValue] = {"ok": True, "pages": printed.pages, "refused": list(printed.refused)}
+    except PrintError as error:
+        answer = {"ok": False, "message": error.message, "hint": error.hint}
+    except MemoryError:
+        return
+    (place / _ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def _read_order(place: Path) -> PrintOrder:
+    said = as_object(parse_json((place / _ORDER).read_text(encoding="utf-8")))
+    policy = PathPolicy(
+        workspace=Path(as_text(said.get("workspace"))),
+        allowed=tuple(Path(as_text(path)) for path in as_list(said.get("allowed"))),
+        blocked=tuple(Path(as_text(path)) for path in as_list(said.get("blocked"))),
+        unrestricted=said.get("unrestricted") is True,
+    )
+    return PrintOrder(as_text(said.get("html")), Path(as_text(said.get("folder"))), policy)
+
+
+def _limit_memory() -> None:
+    """Where the system can: a hostile page fails here before it takes the memory of others."""
+    if sys.platform != "win32":
+        import resource
+
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
 
 
 def print_page(order: PrintOrder) -> Printed:
@@ -119,3 +185,7 @@ def _open_fetcher(policy: PathPolicy) -> Any:
             return urls.URLFetcherResponse(url, content, {"Content-Type": kind})
 
     return Fetcher()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

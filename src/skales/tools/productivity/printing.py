@@ -3,15 +3,16 @@
 The layout library runs in a process of its own, which is ended when it takes too long or the call is cancelled.
 """
 
+import os
+import sys
+import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import anyio
-import anyio.to_process
 import anyio.to_thread
-from anyio import BrokenWorkerProcess
 
+import skales
 from skales.core.errors import InputError, ToolError
 from skales.core.events import Progress
 from skales.core.tool import Effect, Safety, ToolResult
@@ -21,8 +22,10 @@ from skales.tools.describe import render_size
 from skales.tools.file.reach import require_entry
 from skales.tools.file.safe_open import open_file
 from skales.tools.file.wording import count_of, shown_name
-from skales.tools.productivity.print_work import Printed, PrintError, PrintOrder, print_page
+from skales.tools.productivity.print_work import Printed, PrintError, PrintOrder, read_answer, write_order
 from skales.tools.productivity.target import Made, choose_target, store
+from skales.tools.system.running import Launch, run_program
+from skales.tools.system.shell import safe_environment
 from skales.tools.web.charset import decode_body
 
 _ENDINGS = (".pdf",)
@@ -88,17 +91,23 @@ def _title(text: str) -> str:
 
 
 async def _print(order: PrintOrder) -> Printed:
-    try:
-        with anyio.fail_after(_MOST_S):
-            return await anyio.to_process.run_sync(print_page, order, cancellable=True)
-    except PrintError as error:
-        raise ToolError(error.message, hint=error.hint, code="print") from error
-    except (TimeoutError, BrokenWorkerProcess) as error:
-        raise ToolError(
-            f"The page could not be laid out within {_MOST_S:.0f} seconds",
-            hint="Make it simpler, or print it in parts",
-            code="timeout",
-        ) from error
+    with tempfile.TemporaryDirectory(prefix="skales-print-") as name:
+        place = Path(name)
+        await anyio.to_thread.run_sync(write_order, order, place)
+        # Our own code, so it sees the rules instead of living behind them as programs of others do.
+        words = (sys.executable, "-P", "-X", "utf8", "-m", "skales.tools.productivity.print_work", name)
+        told = {**safe_environment(os.environ), "PYTHONPATH": str(Path(skales.__file__).parents[1])}
+        ended = await run_program(Launch(words, place, told), _MOST_S)
+        if ended.timed_out:
+            raise ToolError(
+                f"The page could not be laid out within {_MOST_S:.0f} seconds",
+                hint="Make it simpler, or print it in parts",
+                code="timeout",
+            )
+        try:
+            return await anyio.to_thread.run_sync(read_answer, place)
+        except PrintError as error:
+            raise ToolError(error.message, hint=error.hint, code="print") from error
 
 
 def _note(refused: Sequence[str]) -> str:

@@ -37,6 +37,8 @@ def choose_target(
     path = wanted if wanted.suffix else wanted.with_name(f"{wanted.name}{endings[0]}")
     if path.suffix.lower() not in endings:
         raise InputError(f"{path.name!r} has an ending that cannot be written", hint=f"Use one of {', '.join(endings)}")
+    if not path.name.isprintable():
+        raise InputError("The filename holds signs that cannot be seen", hint="Use letters, digits and spaces")
     require_allowed(path, ctx.paths)
     there = find_entry(path)
     if there is not None and (not overwrite or there.kind is not EntryKind.FILE):

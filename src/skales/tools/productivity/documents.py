@@ -17,7 +17,7 @@ from skales.tools.productivity.target import Made, choose_target, store
 from skales.tools.productivity.word_writing import write_word
 
 _ENDINGS = (".docx", ".pdf", ".html", ".md", ".txt")
-_MOST_CHARACTERS = 1_000_000
+_MOST_CHARACTERS = 400_000
 
 
 @tool(

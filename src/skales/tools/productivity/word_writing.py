@@ -58,6 +58,7 @@ class _Writer:
         from docx.shared import Mm
 
         self._document: Any = docx.Document()
+        self._end: Any = self._document.element.body.sectPr
         section = self._document.sections[0]
         section.page_width, section.page_height = Mm(_A4_MM[0]), Mm(_A4_MM[1])
         section.left_margin = section.right_margin = section.top_margin = section.bottom_margin = Mm(_MARGIN_MM)
@@ -68,7 +69,7 @@ class _Writer:
         facts.title, facts.author, facts.comments = title[:250], "", ""
         facts.created = facts.modified = now
         if title:
-            self._document.add_heading(title, 0)
+            self._add("Title").add_run(title)
         self._blocks(parse_marks(text).children, _Place())
         stored = io.BytesIO()
         self._document.save(stored)
@@ -91,8 +92,7 @@ class _Writer:
     def _block(self, node: "SyntaxTreeNode", place: _Place) -> None:
         match node.type:
             case "heading":
-                heading = self._document.add_heading("", int(node.tag[1]))
-                self._inline(heading, node.children, _Pen())
+                self._inline(self._add(f"Heading {node.tag[1]}"), node.children, _Pen())
             case "paragraph":
                 self._inline(self._paragraph(place), node.children, _Pen())
             case "bullet_list" | "ordered_list":
@@ -108,10 +108,22 @@ class _Writer:
             case _:
                 self._blocks(node.children, place)
 
+    def _add(self, style: str = "") -> Any:
+        """A paragraph at the end. The library's own way looks through all that stand before, each time."""
+        from docx.oxml import OxmlElement
+        from docx.text.paragraph import Paragraph
+
+        element: Any = OxmlElement("w:p")
+        self._end.addprevious(element)
+        paragraph = Paragraph(element, self._document._body)
+        if style:
+            paragraph.style = self._document.styles[style]
+        return paragraph
+
     def _paragraph(self, place: _Place) -> Any:
         from docx.shared import Mm
 
-        paragraph = self._document.add_paragraph(style="Quote" if place.is_quoted else None)
+        paragraph = self._add("Quote" if place.is_quoted else "")
         if place.depth:
             paragraph.paragraph_format.left_indent = Mm(_INDENT_MM * (place.depth + 1))
         return paragraph
@@ -125,7 +137,7 @@ class _Writer:
             inside = replace(place, depth=place.depth + 1)
             first = item.children[0] if item.children else None
             rest = item.children[1:]
-            paragraph = self._document.add_paragraph(style=style)
+            paragraph = self._add(style)
             if number is not None:
                 properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
                 properties.get_or_add_ilvl().val = 0
@@ -150,7 +162,8 @@ class _Writer:
 
         lines = code.rstrip("\n").split("\n")
         for number, line in enumerate(lines):
-            paragraph = self._document.add_paragraph(line, style="Code")
+            paragraph = self._add("Code")
+            paragraph.add_run(line)
             if place.depth:
                 paragraph.paragraph_format.left_indent = Mm(_INDENT_MM * (place.depth + 1))
             if number == len(lines) - 1:
@@ -168,7 +181,7 @@ class _Writer:
                 paragraph.alignment = _alignment(content)
             if number == 0:
                 _repeat_on_each_page(table.rows[0])
-        self._document.add_paragraph()
+        self._add()
 
     def _rule(self) -> None:
         from docx.oxml import OxmlElement
@@ -179,7 +192,7 @@ class _Writer:
         for name, value in (("val", "single"), ("sz", "6"), ("space", "1"), ("color", "AAAAAA")):
             line.set(qn(f"w:{name}"), value)
         border.append(line)
-        properties = self._document.add_paragraph()._p.get_or_add_pPr()
+        properties = self._add()._p.get_or_add_pPr()
         properties.insert_element_before(border, "w:shd", "w:tabs", "w:spacing", "w:ind", "w:jc", "w:rPr")
 
     def _inline(self, paragraph: Any, nodes: Sequence["SyntaxTreeNode"], pen: _Pen) -> None:

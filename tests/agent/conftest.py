@@ -79,6 +79,11 @@ class FakeToolbox:
     def describe(self, spec: ToolSpec, arguments: JsonObject) -> str:
         return f"Do {spec.name}"
 
+    def preview(self, spec: ToolSpec, arguments: JsonObject) -> str:
+        if spec.name == "break_badly":
+            raise ZeroDivisionError("oops")
+        return f"--- before\n+++ after {spec.name}"
+
     async def run(self, spec: ToolSpec, arguments: JsonObject, scope: CallScope) -> ToolResult:
         self.ran.append((spec.name, arguments))
         if spec.name == "break_badly":

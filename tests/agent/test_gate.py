@@ -115,6 +115,18 @@ async def test_a_no_and_a_forbidden_edit_do_not_run(open_stage: OpenStage, decid
     assert stage.toolbox.ran == []
 
 
+async def test_the_person_is_shown_what_would_change(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS, timeout_s=0)
+    await stage.gate.run(call("change", path="a"), stage.origin())
+    assert stage.asked[0].approval.preview == "--- before\n+++ after change"
+
+
+async def test_a_preview_that_fails_leaves_the_question_to_the_person(open_stage: OpenStage) -> None:
+    stage = open_stage(spec("break_badly", Safety.CONFIRM), timeout_s=0)
+    await stage.gate.run(call("break_badly"), stage.origin())
+    assert stage.asked[0].approval.preview == ""
+
+
 async def test_nobody_answering_counts_as_no(open_stage: OpenStage) -> None:
     stage = open_stage(ASKS, timeout_s=0)
     result = await stage.gate.run(call("change", path="a"), stage.origin())

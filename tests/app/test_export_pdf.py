@@ -9,11 +9,11 @@ from PIL import Image
 from pypdf import PdfReader
 
 from skales.app.export import ExportOptions, prepare_session
-from skales.app.export_fonts import choose_fonts
 from skales.app.export_outline import Labels
 from skales.app.export_pdf import export_pdf
 from skales.core.message import ImagePart, Message, Role, TextPart, text_message
 from skales.core.tool import ToolCall
+from skales.tools.documents.pdf_fonts import choose_fonts
 from tests.app.test_export import make_session
 
 EVERYTHING = ExportOptions(steps=True, thoughts=True, receipts=True)

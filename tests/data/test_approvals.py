@@ -75,6 +75,7 @@ def test_the_file_and_the_public_shape_are_the_same(store: ApprovalStore, home: 
         "reason": "",
         "covers": "",
         "options": ["red", "blue"],
+        "preview": "",
         "createdAt": 5,
         "expiresAt": 30,
     }

@@ -121,9 +121,20 @@ class Gate:
             return PassedCall("user" if origin.by_user else "auto", spec, call, origin)
         if is_granted:
             return PassedCall("granted", spec, call, origin)
-        words = (self.describe(call), verdict.reason)
-        decision = origin.decided or await self._parts.permission.ask(spec, call, words, origin)
+        decision = origin.decided
+        if decision is None:
+            preview = await anyio.to_thread.run_sync(self._preview, spec, call, abandon_on_cancel=True)
+            words = (self.describe(call), verdict.reason, preview)
+            decision = await self._parts.permission.ask(spec, call, words, origin)
         return await self._follow(decision, spec, call, origin)
+
+    def _preview(self, spec: ToolSpec, call: ToolCall) -> str:
+        try:
+            return self._parts.toolbox.preview(spec, call.arguments)
+        except Exception:  # noqa: BLE001 - a fault in showing must not run or refuse anything
+            # The person can decide without it.
+            _log.exception("the preview of %s failed", spec.name)
+            return ""
 
     def _look_up(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> tuple[Verdict, bool]:
         """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""

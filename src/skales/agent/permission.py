@@ -35,13 +35,19 @@ class Permission:
     def __init__(self, parts: PermissionParts) -> None:
         self._parts = parts
 
-    async def ask(self, spec: ToolSpec, call: ToolCall, words: tuple[str, str], origin: CallOrigin) -> Decision | None:
-        """Whether a call may run; `words` are its action and the reason for asking. None when nobody answered."""
-        action, reason = words
+    async def ask(
+        self, spec: ToolSpec, call: ToolCall, words: tuple[str, str, str], origin: CallOrigin
+    ) -> Decision | None:
+        """Whether a call may run; `words` are its action, the reason for asking and a preview of what it would change.
+
+        None when nobody answered.
+        """
+        action, reason, preview = words
         prefix = _wider_prefix(spec, call)
         covered = f"commands that begin with `{prefix}`" if prefix else f"every call of {spec.name}"
         approval = self._approval(AskKind.TOOL, call, action, origin)
-        return await self._put(replace(approval, reason=reason, covers="" if prefix is None else covered), origin)
+        covers = "" if prefix is None else covered
+        return await self._put(replace(approval, reason=reason, covers=covers, preview=preview), origin)
 
     async def question(self, question: Question, call: ToolCall, origin: CallOrigin) -> str:
         """The person's answer to `ask_user`. Raises ToolError when there is none."""

@@ -5,7 +5,7 @@ next call; a crash loses at most the text that was still streaming. Spec: orches
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import anyio
@@ -29,6 +29,7 @@ from skales.core.events import (
     TurnStarted,
 )
 from skales.core.ids import TurnId
+from skales.core.json import JsonValue, as_object, as_text
 from skales.core.message import ImagePart, Message, Role, TextPart
 from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
@@ -100,7 +101,7 @@ class Turn:
 
         def needs() -> Needs:
             said = (*session.messages, order.message) if order.speaks else session.messages
-            return find_needs(said, offers_tools=bool(parts.context.offer()))
+            return find_needs(said, offers_tools=bool(parts.toolbox.enabled()))
 
         try:
             chosen, notice = choose_or_stand_in(parts.chooser, (session.provider, session.model), needs)
@@ -251,4 +252,11 @@ def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Mes
         name=call.name,
         is_error=result.is_error,
         duration_ms=duration_ms,
+        extra=_kept_data(result),
     )
+
+
+def _kept_data(result: ToolResult) -> Mapping[str, JsonValue]:
+    """What of a result's data the conversation keeps for people: the change it made to a file."""
+    diff = as_text(as_object(result.data).get("diff"))
+    return {"diff": diff} if diff else {}

@@ -17,12 +17,9 @@ from skales.core.message import ContentPart, FilePart, ImagePart
 from skales.data.attachments import AttachmentStore, Staged, safe_name
 from skales.data.document import storage_errors
 from skales.tools.documents.coding import detect_coding
-from skales.tools.documents.kinds import Family, Kind, detect_kind, kind_by_name
+from skales.tools.documents.kinds import Family, Kind, detect_kind, detect_text_kind, kind_by_name
 from skales.tools.documents.lines import decode_pieces
-from skales.tools.documents.pdf import read_pdf
-from skales.tools.documents.sheet import read_sheets
-from skales.tools.documents.slides import read_slides
-from skales.tools.documents.word import read_word
+from skales.tools.documents.readers import open_kind
 
 MAX_FILES = 20
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -30,6 +27,7 @@ MAX_PICTURE_BYTES = 20 * 1024 * 1024
 # About 30,000 tokens: most documents whole, and still several of them in a usual window.
 MAX_TEXT_CHARACTERS = 120_000
 _SAMPLE_BYTES = 256 * 1024
+_HEAD_BYTES = 16 * 1024
 # What the vendors take, by its first bytes.
 _PICTURES = (
     (b"\x89PNG\r\n\x1a\n", b"", "image/png"),
@@ -38,12 +36,6 @@ _PICTURES = (
     (b"GIF89a", b"", "image/gif"),
     (b"RIFF", b"WEBP", "image/webp"),
 )
-_MEDIA_TYPES = {
-    Family.PDF: "application/pdf",
-    Family.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    Family.SHEET: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    Family.SLIDES: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}
 _BINARY = "application/octet-stream"
 
 
@@ -203,7 +195,7 @@ def _examine(stream: BinaryIO, staged: Staged) -> tuple[Staged, _Reading]:
 def _media_type(kind: Kind | None, name: str, *, is_text: bool) -> str:
     """The content's own; the name only tells one kind of text from another."""
     if kind is not None:
-        return _MEDIA_TYPES.get(kind.family, _BINARY)
+        return kind.media_type or _BINARY
     named = kind_by_name(Path(name))
     if not is_text:
         return _BINARY
@@ -213,7 +205,7 @@ def _media_type(kind: Kind | None, name: str, *, is_text: bool) -> str:
 def _read(stream: BinaryIO, kind: Kind | None, staged: Staged) -> _Reading:
     """The text as far as it goes; a file that has none stays a file. Raises InputError for a bomb."""
     try:
-        pieces = _open(stream, kind, staged.size_bytes)
+        pieces = _open(stream, kind, staged)
         return _cut(pieces) if pieces is not None else _Reading(notice=f"It is {_words(kind)}, not text")
     except ToolError as error:
         if error.code == "too_large":
@@ -227,27 +219,24 @@ def _words(kind: Kind | None) -> str:
     return kind.words if kind else "data of no known kind"
 
 
-def _open(stream: BinaryIO, kind: Kind | None, size_bytes: int) -> Iterable[str] | None:
-    match kind:
-        case Kind(family=Family.PDF):
-            return read_pdf(stream, "")
-        case Kind(family=Family.WORD):
-            return read_word(stream)
-        case Kind(family=Family.SHEET):
-            return read_sheets(stream, "")
-        case Kind(family=Family.SLIDES):
-            return read_slides(stream, "")
-        case Kind():
-            return None
-        case None:
-            return _open_text(stream, size_bytes)
+def _open(stream: BinaryIO, kind: Kind | None, staged: Staged) -> Iterable[str] | None:
+    if kind is None:
+        return _open_text(stream, staged)
+    # The names in an archive say little about what is attached.
+    return None if kind.family is Family.ARCHIVE else open_kind(kind, stream, "")
 
 
-def _open_text(stream: BinaryIO, size_bytes: int) -> Iterator[str] | None:
+def _open_text(stream: BinaryIO, staged: Staged) -> Iterator[str] | None:
     stream.seek(0)
     sample = stream.read(_SAMPLE_BYTES)
-    coding = detect_coding(sample, is_whole=len(sample) == size_bytes)
-    return None if coding is None else decode_pieces(stream, coding)
+    coding = detect_coding(sample, is_whole=len(sample) == staged.size_bytes)
+    if coding is None:
+        return None
+    kind = detect_text_kind(sample[:_HEAD_BYTES].decode(coding.codec, "replace"), staged.name)
+    # A table and a notebook are sent as they are stored: that is what the person attached.
+    if kind is not None and kind.family in {Family.MAIL, Family.RICH_TEXT}:
+        return open_kind(kind, stream, "")
+    return decode_pieces(stream, coding)
 
 
 def _cut(pieces: Iterable[str]) -> _Reading:

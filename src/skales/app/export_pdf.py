@@ -1,28 +1,21 @@
 """A conversation as a PDF file, for paper and archives. The library loads with the first one that is made.
 
-Answers are laid out by `export_pdf_text`. What no font of this computer has is replaced by `?` and named on the first
+Answers are laid out by `pdf_text`. What no font of this computer has is replaced by `?` and named on the first
 page, never left out in silence.
 """
 
-import re
 import unicodedata
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from skales.app.export_fonts import FontFiles, choose_fonts
 from skales.app.export_outline import Answered, Labels, Part, Spoken, Step, outline, show_time
-from skales.app.export_pdf_text import Sheet, write_code, write_markdown, write_picture, write_plain
 from skales.core.clock import to_datetime
 from skales.data.session_codec import Session
-
-if TYPE_CHECKING:
-    from fpdf import FPDF
+from skales.tools.documents.pdf_fonts import FontFiles, choose_fonts
+from skales.tools.documents.pdf_pages import clean_text, new_pages, visible_signs
+from skales.tools.documents.pdf_text import Sheet, write_code, write_markdown, write_picture, write_plain
 
 # Longer results go on for hundreds of pages; the other forms have them whole.
 _LONGEST_RESULT = 20_000
-_MARGIN_MM = 18.0
-# Invisible: joiners, direction marks, variation selectors, and control characters but tab and line break.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
-_HALVES = re.compile("[\ud800-\udfff]")
 _NAMED_SIGNS = 40
 
 
@@ -30,7 +23,7 @@ def export_pdf(prepared: Session, labels: Labels, *, language: str = "en") -> by
     """The bytes of a `.pdf` file."""
     parts = outline(prepared, labels)
     files = choose_fonts(_signs_of(prepared, parts, labels))
-    sheet = Sheet(_new_document(files), has_fonts=bool(files.text), clean=lambda text: _clean(text, files))
+    sheet = Sheet(new_pages(files), has_fonts=bool(files.text), clean=lambda text: clean_text(text, files))
     sheet.pdf.set_lang(language)
     sheet.pdf.set_title(prepared.title or labels.untitled)
     sheet.pdf.set_creation_date(to_datetime(prepared.updated_ms))
@@ -39,29 +32,6 @@ def export_pdf(prepared: Session, labels: Labels, *, language: str = "en") -> by
     for part in parts:
         _write_part(sheet, part, labels)
     return bytes(sheet.pdf.output())
-
-
-def _new_document(files: FontFiles) -> "FPDF":
-    from fpdf import FPDF
-
-    class Numbered(FPDF):
-        def footer(self) -> None:
-            self.set_y(-12)
-            self.set_font("text" if files.text else "helvetica", size=8)
-            self.set_text_color(101, 105, 96)
-            self.cell(0, 5, str(self.page_no()), align="C")
-
-    pdf = Numbered(format="A4")
-    pdf.set_margins(_MARGIN_MM, _MARGIN_MM)
-    pdf.set_auto_page_break(True, margin=_MARGIN_MM)
-    for style, path in files.text.items():
-        pdf.add_font("text", style, path)
-    if files.code is not None:
-        pdf.add_font("code", "", files.code)
-    for number, path in enumerate(files.more):
-        pdf.add_font(f"more{number}", "", path)
-    pdf.set_fallback_fonts([f"more{number}" for number in range(len(files.more))], exact_match=False)
-    return pdf
 
 
 def _write_head(sheet: Sheet, prepared: Session, labels: Labels, files: FontFiles) -> None:
@@ -138,16 +108,7 @@ def _signs_of(prepared: Session, parts: tuple[Part, ...], labels: Labels) -> fro
                 texts += [part.tool, part.arguments, part.result or ""]
             case _:
                 assert_never(part)
-    shown = _UNSEEN.sub("", _HALVES.sub("?", "".join(texts)))
-    return frozenset(sign for sign in set(shown) if not sign.isspace())
-
-
-def _clean(text: str, files: FontFiles) -> str:
-    """Only what the fonts have; tabs become spaces."""
-    seen = _UNSEEN.sub("", _HALVES.sub("?", text.replace("\r\n", "\n"))).expandtabs(4)
-    if not files.text:
-        return seen.encode("latin-1", "replace").decode("latin-1")
-    return "".join("?" if sign in files.missing else sign for sign in seen) if files.missing else seen
+    return visible_signs("".join(texts))
 
 
 def _name_signs(missing: frozenset[str]) -> str:

@@ -52,6 +52,7 @@ def _ask_permission(approval: Approval) -> Decision:
     aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
     if approval.reason:
         aside(f"  {approval.reason}")
+    _show_preview(approval.preview)
     if approval.covers:
         aside(f"  always covers {approval.covers}")
     while True:
@@ -67,6 +68,15 @@ def _ask_permission(approval: Approval) -> Decision:
                 return Decision(approved=False, instead=read_line("Instead: ").strip(), by="cli")
             case _:
                 aside("Answer with y, n, s, a, e or i.")
+
+
+def _show_preview(preview: str) -> None:
+    """What the call would change; of a diff, added and removed lines in colour, their signs in any case."""
+    lines = preview.splitlines()
+    is_diff = len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ ")
+    for number, line in enumerate(lines):
+        style = {"+": "green", "-": "red"}.get(line[:1], "dim") if is_diff and number > 1 else "dim"
+        print(paint(f"  {line}", style, to=sys.stderr), file=sys.stderr, flush=True)
 
 
 def _ask_words(approval: Approval) -> Decision:

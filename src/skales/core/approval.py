@@ -26,7 +26,8 @@ class Scope(StrEnum):
 class Approval:
     """One pending question. Kept on disk, so that a restart does not lose it.
 
-    `covers` says in words what a wider yes would allow. `options` are suggested answers of a question.
+    `covers` says in words what a wider yes would allow. `options` are suggested answers of a question. `preview` shows
+    what the call would change, as a unified diff or in plain lines; empty when that cannot be told.
     """
 
     id: ApprovalId
@@ -39,6 +40,7 @@ class Approval:
     reason: str
     covers: str = ""
     options: tuple[str, ...] = ()
+    preview: str = ""
     created_ms: int = 0
     expires_ms: int = 0
 

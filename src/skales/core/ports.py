@@ -310,6 +310,13 @@ class Toolbox(Protocol):
         """What the call would do, in plain words and at most 200 characters: `Write 3 KB to notes.txt`."""
         ...
 
+    def preview(self, spec: ToolSpec, arguments: JsonObject) -> str:
+        """What the call would change, as a unified diff or in plain lines; empty when that cannot be told.
+
+        Changes nothing, but may read the disk.
+        """
+        ...
+
     async def run(self, spec: ToolSpec, arguments: JsonObject, scope: CallScope) -> ToolResult:
         """Run it. Raises ToolError for an expected failure; anything else is a fault of the tool."""
         ...

@@ -72,6 +72,7 @@ def approval_json(approval: Approval) -> JsonObject:
         "reason": approval.reason,
         "covers": approval.covers,
         "options": list(approval.options),
+        "preview": approval.preview,
         "createdAt": approval.created_ms,
         "expiresAt": approval.expires_ms,
     }
@@ -104,6 +105,7 @@ def _parse(approval_id: str, value: JsonObject) -> Approval:
                 reason=as_text(value.get("reason")),
                 covers=as_text(value.get("covers")),
                 options=texts_of(value.get("options")),
+                preview=as_text(value.get("preview")),
                 created_ms=moment_ms(value.get("createdAt")),
                 expires_ms=moment_ms(expires_at),
             )

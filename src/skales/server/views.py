@@ -315,7 +315,7 @@ class OutputLine:
 class StepEntry:
     """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page.
 
-    `lines` is the result once more when it is a diff.
+    `lines` is the change it made, or the result once more when that is a diff.
     """
 
     template: ClassVar[str] = "chat/step.html"
@@ -363,7 +363,7 @@ class ApprovalCard:
     """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow.
 
     `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the options as
-    the person reads them.
+    the person reads them. `preview` shows what the call would change; `lines` is the same when it is a diff.
     """
 
     template: ClassVar[str] = "chat/approval.html"
@@ -380,6 +380,8 @@ class ApprovalCard:
     options: tuple[str, ...] = ()
     fields: tuple[CardField, ...] = ()
     option_words: tuple[str, ...] = ()
+    preview: str = ""
+    lines: tuple[OutputLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

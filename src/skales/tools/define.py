@@ -28,6 +28,8 @@ class Range:
 
 Returned = str | ToolResult
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Returned]])
+# What a call would change, for the person who is asked: `(ctx, same arguments) -> unified diff or plain lines`.
+Preview = Callable[..., str]
 
 _MARK = "__skales_tool__"
 
@@ -44,6 +46,7 @@ class ToolMark:
     example: ToolExample | None
     words: str
     basic: bool
+    preview: Preview | None = None
 
 
 def tool(  # noqa: PLR0913 - all that is said of a tool stands above its function
@@ -55,6 +58,7 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     example: tuple[str, Mapping[str, JsonValue]] | None = None,
     words: str = "",
     basic: bool = False,
+    preview: Preview | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -73,9 +77,11 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
         words: What people say when they mean it and what stands nowhere else here, in English and German; it is found
             by them.
         basic: Whether it is always offered; all others are found when they are needed.
+        preview: A function of the same module that shows on approval cards what a call would change. It gets what
+            the tool gets, changes nothing, and may raise ToolError for a call that would fail.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic)
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic, preview)
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

@@ -58,8 +58,14 @@ def _modules() -> Iterator[ModuleType]:
 def _entry(function: ToolFunction) -> IndexEntry:
     mark = mark_of(function)
     assert mark is not None
+    if mark.preview is not None and mark.preview.__module__ != function.__module__:
+        raise SchemaError(f"The preview of {function.__name__!r} is not in its module")
     return IndexEntry(
-        spec=derive_spec(function), action=mark.action, module=function.__module__, function=function.__name__
+        spec=derive_spec(function),
+        action=mark.action,
+        module=function.__module__,
+        function=function.__name__,
+        preview=mark.preview.__name__ if mark.preview else "",
     )
 
 

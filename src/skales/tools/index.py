@@ -17,12 +17,13 @@ INDEX_FILE = Path(__file__).with_name("index.json")
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A tool, the words for its approval card, and where its function is."""
+    """A tool, the words for its approval card, and where its function and the one that previews a call are."""
 
     spec: ToolSpec
     action: str
     module: str
     function: str
+    preview: str = ""
 
 
 def load_index() -> Sequence[IndexEntry]:
@@ -56,6 +57,7 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         action=as_text(entry.get("action")),
         module=as_text(entry.get("module")),
         function=as_text(entry.get("function")),
+        preview=as_text(entry.get("preview")),
     )
 
 
@@ -77,4 +79,5 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "example": cast(JsonValue, example and {"request": example.request, "arguments": example.arguments}),
         "module": entry.module,
         "function": entry.function,
+        "preview": entry.preview,
     }

@@ -11,14 +11,15 @@ from importlib import import_module
 from pathlib import Path
 
 from skales.core.errors import SkalesError, ToolError
+from skales.core.ids import SessionId
 from skales.core.json import JsonObject
-from skales.core.ports import CallScope
+from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult, ToolSpec
 from skales.tools.addons import is_addon_on
 from skales.tools.arguments import check_arguments
 from skales.tools.binding import bind_arguments
 from skales.tools.context import ToolContext
-from skales.tools.define import Returned
+from skales.tools.define import Preview, Returned
 from skales.tools.describe import describe_call
 from skales.tools.finding import ToolFinder
 from skales.tools.index import IndexEntry, load_index
@@ -26,6 +27,13 @@ from skales.tools.schema import ToolFunction, as_tool_function
 
 _ALIASES = Path(__file__).with_name("aliases.toml")
 _SUMMARY_LIMIT = 200
+
+
+async def _ask_nobody(_question: Question) -> str:
+    raise ToolError("A preview asks nobody")
+
+
+_NOBODY = CallScope(session_id=SessionId(""), call_id="", ask=_ask_nobody, report=lambda _progress: None)
 
 
 class BuiltinToolbox:
@@ -71,6 +79,19 @@ class BuiltinToolbox:
         """What the call would do, in plain words and at most 200 characters."""
         entry = self._entry(spec.name)
         return describe_call(spec, entry.action if entry else "", arguments)
+
+    def preview(self, spec: ToolSpec, arguments: JsonObject) -> str:
+        """What the call would change, or why it would fail; empty for a tool that cannot tell. Reads the disk."""
+        entry = self._entry(spec.name)
+        if entry is None or not entry.preview:
+            return ""
+        context = self._context_factory(_NOBODY)
+        function: Preview = getattr(import_module(entry.module), entry.preview)
+        try:
+            bound = bind_arguments(_load_function(entry), check_arguments(entry.spec, arguments), context.paths)
+            return _sendable(function(context, **bound))
+        except SkalesError as error:
+            return f"As it stands, this would fail. {_sendable(error.message)}"
 
     async def run(self, spec: ToolSpec, arguments: JsonObject, scope: CallScope) -> ToolResult:
         """Run it. Raises ToolError for an expected failure; anything else is a fault of the tool."""

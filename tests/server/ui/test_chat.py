@@ -148,6 +148,27 @@ def test_a_tool_runs_from_the_message_field_without_a_model(
     assert tree.css_first(".outcome") is None
 
 
+def test_the_step_of_an_edit_shows_what_changed_also_after_a_restart(
+    page: TestClient, look: Look, home: DataDirectory, finish: Callable[[str], None]
+) -> None:
+    (home.workspace / "app.ini").write_text("port = 80\nhost = <b>\n", encoding="utf-8")
+    command = "/tool edit_file path=app.ini 'old_text=port = 80' 'new_text=port = 8080'"
+    told = page.post("/ui/chat/send", data={"text": command}, headers=JSON).json()
+    session = told["go"].removeprefix("/chat/")
+    finish(session)
+    assert '"diff": "--- app.ini' in (home.sessions / f"{session}.json").read_text(encoding="utf-8")
+    shown = find(look(told["go"]), ".step .output.diff")
+    assert shown.attributes["aria-label"] == "What changes"
+    assert [(line.attributes.get("class"), line.text()) for line in shown.css("span")] == [
+        ("line-place", "--- app.ini"),
+        ("line-place", "+++ app.ini"),
+        ("line-place", "@@ -1,2 +1,2 @@"),
+        ("line-removed", "-port = 80"),
+        ("line-added", "+port = 8080"),
+        (None, " host = <b>"),
+    ]
+
+
 def test_a_conversation_that_does_not_exist_gets_a_page_with_a_way_on(page: TestClient) -> None:
     answered = page.get("/chat/session_1")
     assert answered.status_code == 404

@@ -1,8 +1,10 @@
 """Messages as entries of the page."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from skales.core.approval import Approval, AskKind
 from skales.core.ids import ApprovalId, SessionId
@@ -10,6 +12,7 @@ from skales.core.json import JsonObject, JsonValue
 from skales.core.message import ImagePart, Message, Role, TextPart, Usage, text_message
 from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.server.ui.cards import build_card
+from skales.server.ui.pages import render
 from skales.server.ui.steps import call_key, count_steps, read_diff
 from skales.server.ui.transcript import Setting, build_entries, find_turn_start, judge_end
 from skales.server.views import AnswerEntry, Entry, StepEntry, StepGroup, StepState, UserEntry, Versions
@@ -277,6 +280,21 @@ def test_a_card_shows_the_arguments_as_json_and_the_reason_as_a_sentence() -> No
     assert card.reason == "Asks first"
     assert card.call_key == call_key('weird id "><b>')
     assert card.call_key.isalnum()
+
+
+@pytest.mark.parametrize(
+    ("preview", "selector"), [(DIFF, ".output.diff .line-added"), ("The file <a>, 8 bytes.", "pre")]
+)
+def test_a_card_shows_what_would_change_before_its_buttons(preview: str, selector: str) -> None:
+    markup = render(build_card(replace(asked("edit_file", {"path": "a"}), preview=preview)))
+    shown = HTMLParser(markup).css_first(selector)
+    assert shown is not None
+    assert shown.text() in preview
+    assert markup.index("<pre") < markup.index("<form")
+
+
+def test_a_card_without_a_preview_has_no_empty_box() -> None:
+    assert "<pre" not in render(build_card(asked("edit_file", {"path": "a"})))
 
 
 def asked(tool: str, args: JsonObject) -> Approval:

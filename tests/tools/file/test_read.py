@@ -143,10 +143,11 @@ async def test_a_file_of_two_gigabytes_is_read_in_little_memory(call: Call, work
 @pytest.mark.parametrize(
     ("content", "words", "hint"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "a PNG picture of 11 bytes, not text", "analyze_image"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture", "analyze_image"),
-        (b"\x1f\x8b\x08\0\0", "a gzip archive", "extract_archive"),
-        (b"PK\x05\x06" + b"\0" * 18, "a zip archive", "extract_archive"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "a picture, but damaged", "as PNG or JPEG"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a picture, but damaged", "as PNG or JPEG"),
+        (b"\x1f\x8b\x08\0\0", "a compressed file, but damaged", "get_file_info"),
+        (b"PK\x03\x04" + b"\0" * 18, "a zip archive, but damaged", "get_file_info"),
+        (b"7z\xbc\xaf\x27\x1c\0", "a 7-Zip archive of 7 bytes, not text", "extract_archive"),
         (b"\x7fELF\x02\x01\x01\0\0", "a Linux program", "get_file_info"),
         (b"MZ\x90\0\x03\0", "a Windows program", "get_file_info"),
         (b"SQLite format 3\0\x10\0", "an SQLite database", "get_file_info"),

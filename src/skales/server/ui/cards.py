@@ -8,7 +8,7 @@ from skales.core.approval import Approval, AskKind
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import ToolSpec
 from skales.server.told import told
-from skales.server.ui.steps import call_key
+from skales.server.ui.steps import call_key, read_diff
 from skales.server.ui.tool_views import Control, ToolField
 from skales.server.ui.toolform import build_fields
 from skales.server.views import ApprovalCard, CardField
@@ -33,6 +33,8 @@ def build_card(approval: Approval, spec: ToolSpec | None = None) -> ApprovalCard
         options=approval.options,
         option_words=tuple(map(told, approval.options)) if is_ours else approval.options,
         fields=_build_fields(spec, approval.args) if spec else (),
+        preview=told(approval.preview),
+        lines=read_diff(approval.preview),
     )
 
 

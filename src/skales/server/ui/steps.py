@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from skales.core.json import JsonValue, parse_json
+from skales.core.json import JsonValue, as_object, as_text, parse_json
 from skales.core.tool import ToolCall, ToolResult
 from skales.server.told import told
 from skales.server.ui.phrases import show_duration, show_number
@@ -46,7 +46,7 @@ def build_finished_step(call: ToolCall, action: str, result: ToolResult, duratio
         result=_pretty(told(result.text) if result.is_error else result.text),
         files=result.files,
         duration=show_duration(duration_ms),
-        lines=read_diff(result.text),
+        lines=read_diff(as_text(as_object(result.data).get("diff"))) or read_diff(result.text),
     )
 
 

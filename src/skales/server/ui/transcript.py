@@ -242,7 +242,7 @@ def _build_steps(message: Message, results: Mapping[str, Message], setting: Sett
         if found is None:
             steps.append(build_step(call, action, open_state))
         else:
-            result = ToolResult(text=found.text, is_error=found.is_error)
+            result = ToolResult(text=found.text, is_error=found.is_error, data=found.extra)
             steps.append(build_finished_step(call, action, result, found.duration_ms))
     return steps
 

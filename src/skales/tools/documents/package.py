@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
+from xml.parsers import expat
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from skales.core.errors import ToolError
@@ -59,9 +60,32 @@ def read_xml(package: ZipFile, name: str) -> Element | None:
     if entry.file_size > _PART_LIMIT:
         raise ToolError(f"Its part {name!r} is too large to read", hint="Ask for the text in another format")
     content = package.read(entry)
-    if b"<!DOCTYPE" in content[:4096].replace(b"\0", b""):
-        raise ValueError(f"{name} has a document type declaration")
+    _require_undeclared(content, name)
     return ET.fromstring(content)  # noqa: S314 - size is bounded and entities need the declaration refused above
+
+
+def _require_undeclared(content: bytes, name: str) -> None:
+    """Look at what stands before the first element, in any encoding and however far down."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_said: object) -> None:
+        raise ValueError(f"{name} has a document type declaration")
+
+    def stop(*_said: object) -> None:
+        raise _FirstElementError
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        parser.Parse(content, True)
+    except _FirstElementError:
+        return
+    except expat.ExpatError as error:
+        raise ValueError(str(error)) from error
+
+
+class _FirstElementError(Exception):
+    """Nothing was declared."""
 
 
 def related_parts(package: ZipFile, name: str) -> Mapping[str, tuple[str, str]]:
@@ -73,7 +97,7 @@ def related_parts(package: ZipFile, name: str) -> Mapping[str, tuple[str, str]]:
         if reference.get("TargetMode") == "External":
             continue
         kind = reference.get("Type", "").rpartition("/")[2]
-        related[reference.get("Id", "")] = (kind, _join(folder, reference.get("Target", "")))
+        related[reference.get("Id", "")] = (kind, join_part(folder, reference.get("Target", "")))
     return related
 
 
@@ -123,7 +147,8 @@ def _require_modest(entries: Sequence[ZipInfo], words: str) -> None:
         )
 
 
-def _join(folder: str, target: str) -> str:
+def join_part(folder: str, target: str) -> str:
+    """The part that a reference leads to from a folder of the package; none leads out of it."""
     if target.startswith("/"):
         return target[1:]
     parts = folder.split("/") if folder else []

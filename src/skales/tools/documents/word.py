@@ -31,8 +31,9 @@ _EXTRAS: Mapping[str, str] = {
 }
 
 
-def read_word(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a document, each with its line end. Raises ToolError."""
+def read_word(stream: BinaryIO, part: str = "") -> Iterator[str]:
+    """The lines of a document, each with its line end. Raises ToolError. It has no parts."""
+    del part
     with open_package(stream, "a Word document") as package:
         name = main_part(package)
         root = read_xml(package, name)

@@ -1,4 +1,7 @@
-"""edit_file and replace_in_file: change what the call names and keep every other byte. Spec: TOO-02."""
+"""edit_file and replace_in_file: change what the call names and keep every other byte. Spec: TOO-02.
+
+Both show what they change as a diff, before on the approval card and after in the result.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +20,7 @@ from skales.tools.describe import render_size
 from skales.tools.documents.coding import TextCoding, decode_text, detect_coding, encode_text, require_encodable
 from skales.tools.documents.kinds import detect_kind
 from skales.tools.file.changes import Stamp, new_file, stamp_of
+from skales.tools.file.diff import Diff, diff_texts
 from skales.tools.file.patterns import compile_pattern
 from skales.tools.file.reach import require_entry
 from skales.tools.file.safe_open import open_file
@@ -57,6 +61,35 @@ class _Wanted:
     limit: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A change that is worked out and not made."""
+
+    name: str
+    opened: _OpenText
+    replacements: Sequence[Replacement]
+    changed: str
+
+    @property
+    def diff(self) -> Diff:
+        return diff_texts(self.opened.text.original, self.changed, self.name)
+
+
+_Build = Callable[[str, SeenText], Sequence[Replacement]]
+
+
+def preview_edit(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> str:
+    """What edit_file would change."""
+    return _plan(ctx, path, _edit_of(old_text, new_text)).diff.text
+
+
+def preview_replace(  # noqa: PLR0913 - the parameters of the tool
+    ctx: ToolContext, path: Path, find: str, replace: str, regex: bool = False, count: int = 0
+) -> str:
+    """What replace_in_file would change."""
+    return _plan(ctx, path, _replace_of(find, replace, regex, count)).diff.text
+
+
 @tool(
     "file",
     Safety.CONFIRM,
@@ -67,6 +100,7 @@ class _Wanted:
         {"path": "app.ini", "old_text": "port = 80\n", "new_text": "port = 8080\n"},
     ),
     basic=True,
+    preview=preview_edit,
 )
 async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
     """Change one place in a text file; the rest stays as it is.
@@ -76,7 +110,7 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         old_text: Text as it stands in the file, with enough lines around to occur once.
         new_text: What takes its place.
     """
-    return await to_thread.run_sync(partial(_edit, ctx, path, old_text, new_text))
+    return await to_thread.run_sync(partial(_change, ctx, path, _edit_of(old_text, new_text)))
 
 
 @tool(
@@ -88,6 +122,7 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         "Replace every 'colour' by 'color' in essay.md",
         {"path": "essay.md", "find": "colour", "replace": "color"},
     ),
+    preview=preview_replace,
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -106,11 +141,15 @@ async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool sta
         regex: Whether find is a regular expression.
         count: At most this many, from the top; 0 is all.
     """
+    return await to_thread.run_sync(partial(_change, ctx, path, _replace_of(find, replace, regex, count)))
+
+
+def _replace_of(find: str, replace: str, regex: bool, count: int) -> _Build:
     wanted = _Wanted(unify_line_ends(find), unify_line_ends(replace), is_pattern=regex, limit=count)
-    return await to_thread.run_sync(partial(_change, ctx, path, partial(_find_replacements, wanted)))
+    return partial(_find_replacements, wanted)
 
 
-def _edit(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
+def _edit_of(old_text: str, new_text: str) -> _Build:
     if not old_text:
         raise InputError("old_text is empty", hint="Name the text to replace, or use write_file or append_file")
 
@@ -128,7 +167,7 @@ def _edit(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolRes
         new = unify_line_ends(new_text).removeprefix("\ufeff" if old_text.startswith("\ufeff") else "")
         return [Replacement(places[0], places[0] + len(old), new)]
 
-    return _change(ctx, path, build)
+    return build
 
 
 def _find_replacements(wanted: _Wanted, name: str, text: SeenText) -> Sequence[Replacement]:
@@ -159,7 +198,7 @@ def _expand(expand: Callable[[str], str], template: str) -> str:
         raise InputError(f"{template!r} is not a valid replacement: {error}", hint="Check the group numbers") from error
 
 
-def _change(ctx: ToolContext, path: Path, build: Callable[[str, SeenText], Sequence[Replacement]]) -> ToolResult:
+def _plan(ctx: ToolContext, path: Path, build: _Build) -> _Planned:
     name = shown_path(ctx, path)
     require_entry(path, ctx.paths)
     opened = _open_text(path, name)
@@ -168,13 +207,19 @@ def _change(ctx: ToolContext, path: Path, build: Callable[[str, SeenText], Seque
     if changed == opened.text.original:
         raise ToolError(f"{name!r} says this already; nothing was changed", hint="Read it again", code="unchanged")
     require_encodable(inserted, opened.coding)
+    return _Planned(name, opened, replacements, changed)
+
+
+def _change(ctx: ToolContext, path: Path, build: _Build) -> ToolResult:
+    planned = _plan(ctx, path, build)
+    name, opened, replacements = planned.name, planned.opened, planned.replacements
     with new_file(path, ctx.ids, expected=opened.stamp) as stream:
-        stream.write(encode_text(changed, opened.coding))
+        stream.write(encode_text(planned.changed, opened.coding))
     lines = [line_at(opened.text.seen, replacement.start) for replacement in replacements[:_SHOWN_PLACES]]
     more = len(replacements) - len(lines)
     where = f"line{'' if len(replacements) == 1 else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
     summary = f"Changed {count_of(len(replacements), 'place')} in {name} ({where})"
-    return ToolResult(text=summary, summary=summary, files=(str(path),))
+    return ToolResult(text=summary, summary=summary, data=planned.diff.data, files=(str(path),))
 
 
 def _open_text(path: Path, name: str) -> _OpenText:

@@ -17,6 +17,8 @@ from skales.tools.file.safe_open import Entry, EntryKind, find_entry, read_link,
 from skales.tools.file.wording import count_of, shown_name, shown_path
 
 _NAMED = 10
+# A folder with more entries than this is not counted to the end for a preview.
+_COUNTED = 20_000
 
 
 @tool(
@@ -55,6 +57,36 @@ async def copy_file(ctx: ToolContext, source: Path, destination: Path, overwrite
     return await to_thread.run_sync(partial(_copy, ctx, source, destination, overwrite))
 
 
+def preview_delete(ctx: ToolContext, path: LinkPath, recursive: bool = False) -> str:
+    """How much delete_file would put away, and what."""
+    entry = require_entry(path, ctx.paths, may_be_link=True)
+    name = shown_path(ctx, path)
+    match entry.kind:
+        case EntryKind.LINK:
+            return f"The link {name}; what it points to ({shown_name(read_link(path))}) stays."
+        case EntryKind.FOLDER:
+            return _held_in(entry, name, recursive=recursive)
+        case _:
+            return f"The file {name}, {render_size(entry.size_bytes)}."
+
+
+def _held_in(folder: Entry, name: str, *, recursive: bool) -> str:
+    files, size_bytes, named = 0, 0, list[str]()
+    for number, entry in enumerate(walk_folder(folder.path, enter=lambda _entry: True)):
+        if number >= _COUNTED:
+            return f"The folder {name} with more than {count_of(_COUNTED, 'entry', 'entries')}."
+        if entry.kind is not EntryKind.FOLDER:
+            files += 1
+            size_bytes += entry.size_bytes
+            if files <= _NAMED:
+                inner = shown_name(entry.path.relative_to(folder.path).as_posix())
+                named.append(f"  {inner} ({render_size(entry.size_bytes)})")
+    more = [f"  and {files - _NAMED:,} more"] if files > _NAMED else []
+    refused = ["Without recursive it is refused."] if not recursive else []
+    head = f"The folder {name} with {count_of(files, 'file')}, together {render_size(size_bytes)}."
+    return "\n".join([head, *named, *more, *refused])
+
+
 @tool(
     "file",
     Safety.CONFIRM,
@@ -62,6 +94,7 @@ async def copy_file(ctx: ToolContext, source: Path, destination: Path, overwrite
     Effect.DESTRUCTIVE,
     action="Delete {path}[ with all that is in it: {recursive}]",
     example=("Delete old.log", {"path": "old.log"}),
+    preview=preview_delete,
 )
 async def delete_file(ctx: ToolContext, path: LinkPath, recursive: bool = False) -> ToolResult:
     """Put a file or folder into the trash; of a link, only the link goes.

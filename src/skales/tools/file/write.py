@@ -1,4 +1,7 @@
-"""write_file and append_file: whole contents in, with the encoding and line ends that a file already has."""
+"""write_file and append_file: whole contents in, with the encoding and line ends that a file already has.
+
+Both show what they change as a diff, before on the approval card and after in the result.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +17,14 @@ from skales.tools.describe import render_size
 from skales.tools.documents.coding import TextCoding, detect_coding, encode_text, require_encodable
 from skales.tools.documents.kinds import detect_kind
 from skales.tools.file.changes import append_bytes, new_file
+from skales.tools.file.diff import Diff, diff_texts
 from skales.tools.file.safe_open import find_entry, open_file
 from skales.tools.file.wording import count_of, shown_path
 
 _SAMPLE_BYTES = 256 * 1024
 _UTF8 = TextCoding("utf-8")
+# Of a longer file only what is added to it is shown.
+_COMPARED_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,29 @@ class _Style:
     has_windows_ends: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """A file as it is: in words with article, and its text, None when it holds none or more than is compared."""
+
+    style: _Style
+    words: str
+    text: str | None
+
+
+def preview_write(ctx: ToolContext, path: Path, content: str) -> str:
+    """What write_file would change."""
+    old = _look(path)
+    if old is not None and old.text is None:
+        return f"It takes the place of {old.words}."
+    return _compare(old, content, shown_path(ctx, path)).text or "The text stays as it is."
+
+
+def preview_append(ctx: ToolContext, path: Path, content: str) -> str:
+    """What append_file would change."""
+    old = _look(path)
+    return _compare_end(old, content, shown_path(ctx, path)).text
+
+
 @tool(
     "file",
     Safety.CONFIRM,
@@ -36,6 +65,7 @@ class _Style:
     action="Write {content:size} to {path}",
     example=("Save 'buy milk' as todo.txt", {"path": "todo.txt", "content": "buy milk\n"}),
     basic=True,
+    preview=preview_write,
 )
 async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     """Create a text file, or replace all of an existing one; folders on the way are made.
@@ -53,6 +83,7 @@ async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     Effect.WRITES,
     action="Add {content:size} to the end of {path}",
     example=("Add 'call Ana' to todo.txt", {"path": "todo.txt", "content": "call Ana\n"}),
+    preview=preview_append,
 )
 async def append_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     """Add text to the end of a file, creating it when it does not exist.
@@ -66,7 +97,8 @@ async def append_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
 
 def _write(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     name = shown_path(ctx, path)
-    old = _style_of(path)
+    before = _look(path)
+    old = before.style if before else None
     style = _kept_style(old)
     text = _with_ends(content, style)
     encoded = _encode(text, style.coding or _UTF8)
@@ -74,37 +106,58 @@ def _write(ctx: ToolContext, path: Path, content: str) -> ToolResult:
         stream.write(encoded)
     lines = count_of(text.count("\n") + (not text.endswith("\n") and bool(text)), "line")
     summary = f"{'Created' if old is None else 'Replaced'} {name} ({render_size(len(encoded))}, {lines})"
-    return ToolResult(text=f"{summary}{_kept_note(old, style)}", summary=summary, files=(str(path),))
+    diff = _compare(before, content, name)
+    return ToolResult(text=f"{summary}{_kept_note(old, style)}", summary=summary, data=diff.data, files=(str(path),))
 
 
 def _append(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     name = shown_path(ctx, path)
-    style = _style_of(path)
-    if style is None:
+    before = _look(path)
+    if before is None:
         return _write(ctx, path, content)
+    style = before.style
     if style.coding is None:
         raise ToolError(f"{name!r} holds no text; adding some would damage it", hint="Write another file")
     encoded = _encode(_with_ends(content, style), TextCoding(style.coding.codec))
     append_bytes(path, encoded)
     summary = f"Added {render_size(len(encoded))} to {name}"
-    return ToolResult(text=summary, summary=summary, files=(str(path),))
+    diff = _compare_end(before, content, name)
+    return ToolResult(text=summary, summary=summary, data=diff.data, files=(str(path),))
 
 
-def _style_of(path: Path) -> _Style | None:
-    """How an existing file stores text, None when there is no file."""
+def _look(path: Path) -> _Before | None:
+    """An existing file, None when there is none."""
     if find_entry(path) is None:
         return None
     with open_file(path) as stream:
+        size_bytes = stream.seek(0, 2)
         kind = detect_kind(stream)
         stream.seek(0)
         sample = stream.read(_SAMPLE_BYTES)
-        is_whole = not stream.read(1)
+        is_whole = len(sample) == size_bytes
+        rest = b"" if is_whole or size_bytes > _COMPARED_BYTES else stream.read(_COMPARED_BYTES)
+    size = render_size(size_bytes)
     coding = None if kind else detect_coding(sample, is_whole=is_whole)
     if coding is None:
-        return _Style(None)
+        return _Before(_Style(None), f"{kind.words if kind else 'a file that is no text'} ({size})", None)
+    words = f"a text of {size}"
     text = sample[len(coding.mark) :].decode(coding.codec, "ignore")
     ends = text.count("\n")
-    return _Style(coding, has_windows_ends=ends > 0 and text.count("\r\n") == ends)
+    style = _Style(coding, has_windows_ends=ends > 0 and text.count("\r\n") == ends)
+    if size_bytes > _COMPARED_BYTES:
+        return _Before(style, words, None)
+    return _Before(style, words, (sample + rest)[len(coding.mark) :].decode(coding.codec, "replace"))
+
+
+def _compare(before: _Before | None, content: str, name: str) -> Diff:
+    """What becomes of a file whose whole text is exchanged; one that holds none counts as new."""
+    return diff_texts(before.text if before else None, content.removeprefix("\ufeff"), name)
+
+
+def _compare_end(before: _Before | None, content: str, name: str) -> Diff:
+    if before is None or before.text is None:
+        return diff_texts(None, content, f"{name}, end" if before else name)
+    return diff_texts(before.text, f"{before.text}{content}", name)
 
 
 def _kept_style(old: _Style | None) -> _Style:

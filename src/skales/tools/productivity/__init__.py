@@ -1,1 +1,1 @@
-"""Tools for the person's own work: the planner, documents, spreadsheets."""
+"""Tools for the person's own work: the planner, documents, spreadsheets, presentations."""

@@ -10,9 +10,12 @@ from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
+from skales.data.deploy_targets import DeployTargets
+from skales.data.ftp_profiles import FtpProfiles
 from skales.data.index import Index
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
+from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.tasks import TaskStore
@@ -76,6 +79,9 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            ftp_profiles=FtpProfiles(home, quarantine, clock, ids),
+            deploy_targets=DeployTargets(home, quarantine),
+            published=PublishedFiles(home, quarantine),
         )
 
     yield context

@@ -37,7 +37,9 @@ from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
+from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
+from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
@@ -46,6 +48,7 @@ from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
+from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, Settings, SettingsStore
@@ -75,6 +78,8 @@ class App:
     memories: MemoryStore
     tasks: TaskStore
     grants: GrantStore
+    ftp_profiles: FtpProfiles
+    deploy_targets: DeployTargets
     devkit: DevKit
     capabilities: Capabilities
     toolbox: Toolbox
@@ -175,6 +180,8 @@ def build_app(
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
+    ftp_profiles = FtpProfiles(directory, quarantine, clock, ids)
+    deploy_targets = DeployTargets(directory, quarantine)
     started = StartedCalls(directory)
 
     def policy() -> Policy:
@@ -183,7 +190,18 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            ftp_profiles=ftp_profiles,
+            deploy_targets=deploy_targets,
+            published=PublishedFiles(directory, quarantine),
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
@@ -277,6 +295,8 @@ def build_app(
         memories=memories,
         tasks=tasks,
         grants=grants,
+        ftp_profiles=ftp_profiles,
+        deploy_targets=deploy_targets,
         devkit=DevKit(directory, clock),
         capabilities=Capabilities(directory),
         toolbox=toolbox,

@@ -3,16 +3,20 @@
 Stores are named by what tools need of them, so that a tool's reach can be read here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
 from skales.core.ports import CallScope
+from skales.data.deploy_targets import DeployTarget
+from skales.data.ftp_profiles import FtpProfile
 from skales.data.index import SearchHit
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
+from skales.data.published import PublishedFile
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
@@ -50,6 +54,42 @@ class TaskList(Protocol):
         ...
 
 
+class FtpProfileBook(Protocol):
+    """Servers a person set up to publish to, with their passwords: for connecting, never for showing."""
+
+    def list(self) -> Sequence[FtpProfile]:
+        """All of them."""
+        ...
+
+    def find(self, name: str) -> FtpProfile:
+        """The profile of this id or alias. Raises NotFoundError."""
+        ...
+
+    def pin(self, profile_id: str, fingerprint: str) -> None:
+        """Keep the key a server showed first. Raises NotFoundError."""
+        ...
+
+
+class DeployTargetBook(Protocol):
+    """Where a person wants each project to go."""
+
+    def find(self, project: Path) -> DeployTarget:
+        """The target of a project's folder. Raises NotFoundError."""
+        ...
+
+
+class PublishedBook(Protocol):
+    """What was last put where."""
+
+    def load(self, place: str) -> Mapping[str, PublishedFile]:
+        """Path → file; empty for a place nothing is known of."""
+        ...
+
+    def save(self, place: str, files: Mapping[str, PublishedFile]) -> None:
+        """Replace what is known of a place."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -66,4 +106,7 @@ class ToolContext:
     tasks: TaskList
     clock: Clock
     ids: IdSource
+    ftp_profiles: FtpProfileBook
+    deploy_targets: DeployTargetBook
+    published: PublishedBook
     command_timeout_s: float = 120

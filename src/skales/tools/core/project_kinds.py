@@ -66,7 +66,7 @@ def _tox(folder: Path) -> list[TestCommand]:
 
 
 def _pytest(folder: Path) -> list[TestCommand]:
-    """The runner pytest, when it is set up here or there are tests for it; with the project's own Python where it has one."""
+    """With pytest, where it is set up or there are tests for it; by the project's own Python where it has one."""
     tools = as_object(_toml(folder / "pyproject.toml").get("tool"))
     named = next((name for name in ("pytest.ini", "conftest.py") if _is_file(folder / name)), "")
     named = named or ("pyproject.toml" if "pytest" in tools else "")

@@ -5,7 +5,6 @@ What is compared and sent, `remote.publish` knows. Spec: integrations.md, row 20
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from anyio import to_thread

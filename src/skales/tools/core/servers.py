@@ -16,7 +16,7 @@ from skales.tools.describe import render_size
 from skales.tools.file.safe_open import EntryKind, find_entry
 from skales.tools.file.wording import count_of, shown_name, shown_path
 from skales.tools.remote.connect import choose_profile, open_profile
-from skales.tools.remote.download import Fetched, fetch_file, fetch_folder, find_remote
+from skales.tools.remote.download import Fetched, WantedFile, fetch_file, fetch_folder, find_remote
 from skales.tools.remote.place import RemoteEntry, RemoteKind, is_plain_name
 
 _SHOWN = 500
@@ -42,7 +42,7 @@ async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -
     chosen = await to_thread.run_sync(choose_profile, ctx, profile)
     path = remote_place(chosen, remote_path)
     async with open_profile(ctx, chosen) as place:
-        entries = sorted(await place.list(path), key=lambda entry: entry.name.casefold())
+        entries = sorted(await place.entries(path), key=lambda entry: entry.name.casefold())
         fingerprint = place.fingerprint
     where = f"{chosen.alias}:{path or '.'}"
     lines = [_line(entry) for entry in entries[:_SHOWN]] or [f"[{where} is empty]"]
@@ -88,7 +88,7 @@ async def ftp_download(
             fetched = await fetch_folder(ctx, place, path, target)
         else:
             size = found.size_bytes if found is not None and found.kind is RemoteKind.FILE else -1
-            fetched = await fetch_file(ctx, place, path, target, size_bytes=size, overwrite=overwrite)
+            fetched = await fetch_file(ctx, place, WantedFile(path, size, overwrite), target)
     return _render(ctx, fetched, f"{chosen.alias}:{path}", target)
 
 
@@ -127,4 +127,6 @@ def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"Left out, as links or names that cannot be used here: {', '.join(map(shown_name, names[:_NAMED]))}{more}"]
+    return [
+        f"Left out, as links, closed, or with names that cannot be used here: {', '.join(map(shown_name, names[:_NAMED]))}{more}"
+    ]

@@ -28,7 +28,6 @@ async def run_abortable(work: Callable[[], Result], abort: Callable[[], None], l
     done = anyio.Event()
     results: list[Result] = []
     failures: list[Exception] = []
-    limit = anyio.CancelScope()
 
     async def watch() -> None:
         try:

@@ -1,4 +1,4 @@
-"""Which files of a folder are published: all that tools may read, but no links, no caches, and nothing with keys in it."""
+"""Which files of a folder are published: what tools may read, but no links, no caches, nothing with keys in it."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

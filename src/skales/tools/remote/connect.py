@@ -1,4 +1,4 @@
-"""Opens the place a saved profile stands for: host judged, address pinned, key compared and kept at the first success."""
+"""Opens what a saved profile stands for: host judged, address fixed, key compared and kept at the first success."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager

@@ -24,6 +24,15 @@ _MOST_BYTES = 2_000_000_000
 _DEEPEST = 32
 
 
+@dataclass(frozen=True, slots=True)
+class WantedFile:
+    """A file on the server; its size is -1 when the server does not say. `overwrite` is about the one here."""
+
+    path: str
+    size_bytes: int
+    overwrite: bool
+
+
 @dataclass(slots=True)
 class Fetched:
     """What came. `left_out` names links, and names that cannot be used here."""
@@ -39,7 +48,7 @@ async def find_remote(place: Place, path: str) -> RemoteEntry | None:
     if not name:
         return RemoteEntry("", RemoteKind.FOLDER)
     try:
-        listed = await place.list(dirname(path.rstrip("/")) or ("/" if path.startswith("/") else ""))
+        listed = await place.entries(dirname(path.rstrip("/")) or ("/" if path.startswith("/") else ""))
     except ToolError as error:
         if error.code not in ("not_found", "server", "too_large"):
             raise
@@ -47,14 +56,12 @@ async def find_remote(place: Place, path: str) -> RemoteEntry | None:
     return next((entry for entry in listed if entry.name == name), None)
 
 
-async def fetch_file(
-    ctx: ToolContext, place: Place, path: str, target: Path, *, size_bytes: int, overwrite: bool
-) -> Fetched:
+async def fetch_file(ctx: ToolContext, place: Place, wanted: WantedFile, target: Path) -> Fetched:
     """One file. Raises ToolError; nothing is left of a file that came in part."""
     fetched = Fetched()
     require_allowed(target, ctx.paths)
-    with new_file(target, ctx.ids, overwrite=overwrite) as stream:
-        await _Transfer(ctx, place, fetched, max(size_bytes, 0)).copy(path, stream, size_bytes)
+    with new_file(target, ctx.ids, overwrite=wanted.overwrite) as stream:
+        await _Transfer(ctx, place, fetched, max(wanted.size_bytes, 0)).copy(wanted.path, stream, wanted.size_bytes)
     return fetched
 
 
@@ -71,8 +78,17 @@ async def _fetch_into(transfer: "_Transfer", path: str, staging: Path) -> None:
     pending = [(path, staging, _DEEPEST)]
     while pending:
         folder, here, deeper = pending.pop()
+        try:
+            entries = await transfer.place.entries(folder)
+        except ToolError as error:
+            # What is found on the way may be closed, or be a link that the server takes for a folder.
+            if folder == path or error.code not in ("not_found", "server"):
+                raise
+            transfer.fetched.left_out.append(folder)
+            continue
+        await to_thread.run_sync(make_folder, here)
         seen: set[str] = set()
-        for entry in await transfer.place.list(folder):
+        for entry in entries:
             remote, local = join_remote(folder, entry.name), here / entry.name
             if not is_plain_name(entry.name) or entry.name in seen or entry.kind in (RemoteKind.LINK, RemoteKind.OTHER):
                 transfer.fetched.left_out.append(remote)
@@ -80,7 +96,6 @@ async def _fetch_into(transfer: "_Transfer", path: str, staging: Path) -> None:
                 with fresh_file(local) as stream:
                     await transfer.copy(remote, stream, entry.size_bytes)
             elif deeper > 0:
-                await to_thread.run_sync(make_folder, local)
                 pending.append((remote, local, deeper - 1))
             else:
                 transfer.fetched.left_out.append(remote)

@@ -28,7 +28,7 @@ class FolderPlace:
         self._policy = policy
         self._ids = ids
 
-    async def list(self, path: str) -> Sequence[RemoteEntry]:
+    async def entries(self, path: str) -> Sequence[RemoteEntry]:
         """What is in a folder."""
         return await to_thread.run_sync(self._list, self._at(path))
 

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from posixpath import basename, dirname
+from posixpath import dirname
 from typing import BinaryIO, TypeVar
 
 import anyio
@@ -78,7 +78,7 @@ class FtpPlace:
 
         await self._do(work)
 
-    async def list(self, path: str) -> Sequence[RemoteEntry]:
+    async def entries(self, path: str) -> Sequence[RemoteEntry]:
         """What is in a folder."""
 
         def work() -> Sequence[RemoteEntry]:
@@ -194,7 +194,7 @@ class FtpPlace:
 
 def _argument(path: str) -> str:
     """A path that begins with a dash would be an option to some servers."""
-    return f"./{path}" if basename(path).startswith("-") and "/" not in path or path.startswith("-") else path
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _finish(data: socket.socket) -> None:

@@ -19,7 +19,7 @@ IDLE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """Where to connect, and by which name and certificate the server is known. `tls` is `no`, `explicit`, `implicit`."""
+    """Where to connect, and what the server is known by. `tls` is `no`, `explicit` or `implicit`."""
 
     host: str
     address: str
@@ -72,20 +72,15 @@ class WireFtp(ftplib.FTP):
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
         """Open a data connection to the host of the control connection and start a transfer."""
         assert rest is None, "transfers are never resumed"
-        port = self._passive_port()
-        data = self._connect(port)
+        data = self._connect(self._passive_port())
         try:
-            answer = self.sendcmd(cmd)
-            if answer[0] == "2":  # some servers send this before the 150
-                answer = self.getresp()
-            if answer[0] != "1":
-                raise ftplib.error_reply(answer)
+            self._begin(cmd)
             if self._private:
                 data = self._secure(data)
         except BaseException:
             data.close()
             raise
-        return data, ftplib.parse150(answer) if answer[:3] == "150" else None
+        return data, None
 
     def abort_all(self) -> None:
         """End whatever the thread waits for. May be called from another thread, more than once."""
@@ -107,12 +102,19 @@ class WireFtp(ftplib.FTP):
             with suppress(OSError):
                 each.close()
 
+    def _begin(self, command: str) -> None:
+        answer = self.sendcmd(command)
+        if answer[0] == "2":  # some servers send this before the 150
+            answer = self.getresp()
+        if answer[0] != "1":
+            raise ftplib.error_reply(answer)  # noqa: S321 - plain FTP is what some profiles are for
+
     def _passive_port(self) -> int:
         """The address of the answer is not used: servers behind routers say wrong ones, and bad ones name others."""
         if self.af == socket.AF_INET:
-            return int(ftplib.parse227(self.sendcmd("PASV"))[1])
+            return int(ftplib.parse227(self.sendcmd("PASV"))[1])  # noqa: S321 - as above
         assert self.sock is not None
-        return int(ftplib.parse229(self.sendcmd("EPSV"), self.sock.getpeername())[1])
+        return int(ftplib.parse229(self.sendcmd("EPSV"), self.sock.getpeername())[1])  # noqa: S321 - as above
 
     def _connect(self, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._dial.address else socket.AF_INET

@@ -39,7 +39,7 @@ class RemoteEntry:
 class Place(Protocol):
     """An open connection. Paths have slashes; relative ones begin where the login leads. Raises ToolError."""
 
-    async def list(self, path: str) -> Sequence[RemoteEntry]:
+    async def entries(self, path: str) -> Sequence[RemoteEntry]:
         """What is in a folder, at most MOST_ENTRIES. Raises ToolError with code `not_found` when there is none."""
         ...
 

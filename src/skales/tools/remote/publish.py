@@ -21,6 +21,8 @@ from skales.tools.file.safe_open import open_file
 from skales.tools.remote.collecting import Collected, LocalFile
 from skales.tools.remote.place import Place, RemoteEntry, RemoteKind, join_remote
 
+_HASH_BYTES = 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -129,7 +131,7 @@ class _Look:
             if entry.kind is not RemoteKind.FOLDER:
                 raise ToolError(f"{folder!r} is not a folder at the place", hint="Rename one of them", code="conflict")
         try:
-            found = await self._place.list(join_remote(self._base, folder))
+            found = await self._place.entries(join_remote(self._base, folder))
         except ToolError as error:
             if error.code != "not_found" or folder:
                 raise
@@ -187,7 +189,7 @@ async def _send(place: Place, path: str, file: LocalFile, moved: Callable[[int],
 async def _make_base(place: Place, base: str) -> None:
     """The folder everything goes to, with its parents; those that are there already may forbid being made."""
     try:
-        await place.list(base)
+        await place.entries(base)
     except ToolError as error:
         if error.code != "not_found":
             raise
@@ -205,4 +207,7 @@ def _with_parents(folder: str) -> list[str]:
 
 def _hash(file: LocalFile) -> str:
     with open_file(file.path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        hashing = _Hashing(stream)
+        while hashing.read(_HASH_BYTES):
+            pass
+        return hashing.sha256()

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 import anyio
 from anyio import to_thread
@@ -89,7 +89,7 @@ class SftpPlace:
         self._dial = dial
         self._ids = ids
 
-    async def list(self, path: str) -> Sequence[RemoteEntry]:
+    async def entries(self, path: str) -> Sequence[RemoteEntry]:
         """What is in a folder."""
         entries: list[RemoteEntry] = []
         with _errors(self._dial), anyio.fail_after(_LIST_S):
@@ -113,7 +113,7 @@ class SftpPlace:
         try:
             while True:
                 with _errors(self._dial), anyio.fail_after(_PIECE_S):
-                    piece = await file.read(_PIECE_BYTES)
+                    piece = cast(bytes, await file.read(_PIECE_BYTES))
                 if not piece:
                     return
                 pace.add(len(piece))

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
+from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, ftp, history, local
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -74,6 +74,7 @@ def create_server(app: App) -> FastAPI:
         local.router,
         history.router,
         cost_sums.router,
+        ftp.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skales.core.errors import InputError, NotFoundError
+from skales.core.json import JsonValue
 from skales.data.document import write_object
 from skales.data.ftp_profiles import FtpProfileDraft, FtpProfiles, FtpProtocol, profile_json
 from skales.data.paths import DataDirectory
@@ -86,7 +87,7 @@ def test_a_removed_profile_is_gone_with_its_password(profiles: FtpProfiles, home
 
 
 def test_foreign_keys_survive_and_foreign_entries_are_left_alone(profiles: FtpProfiles, home: DataDirectory) -> None:
-    theirs = {"id": "1", "alias": "old", "host": "h", "protocol": "ftp", "passive": True}
+    theirs: dict[str, JsonValue] = {"id": "1", "alias": "old", "host": "h", "protocol": "ftp", "passive": True}
     write_object(
         home.ftp_profiles, {"version": 3, "profiles": [theirs, {"odd": 1}, {"id": "2", "host": "h", "protocol": "scp"}]}
     )

@@ -3,9 +3,11 @@
 import datetime
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ def make_certificate(folder: Path, name: str = "cert") -> Path:
 
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = datetime.datetime.fromtimestamp(time.time(), datetime.UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -53,13 +55,11 @@ class FtpSite:
         with warnings.catch_warnings():
             # It uses modules that Python 3.12 moved out.
             warnings.simplefilter("ignore", DeprecationWarning)
-            from pyftpdlib.authorizers import DummyAuthorizer
-            from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
-            from pyftpdlib.ioloop import IOLoop
-            from pyftpdlib.servers import FTPServer
+            handlers: Any = import_module("pyftpdlib.handlers")
+            servers: Any = import_module("pyftpdlib.servers")
 
         commands: list[str] = []
-        base: Any = TLS_FTPHandler if certificate else FTPHandler
+        base: Any = handlers.TLS_FTPHandler if certificate else handlers.FTPHandler
 
         class Handler(base):  # type: ignore[misc]
             def handle(self) -> None:
@@ -71,7 +71,7 @@ class FtpSite:
                 commands.append(line)
                 super().pre_process_command(line, cmd, arg)
 
-        authorizer = DummyAuthorizer()
+        authorizer = base.authorizer.__class__()
         authorizer.add_user("ada", "lovelace", str(root), perm="elradfmwMT")
         Handler.authorizer = authorizer
         Handler.auth_failed_timeout = 0
@@ -81,8 +81,8 @@ class FtpSite:
             Handler.tls_control_required = Handler.tls_data_required = True
         Handler.proto_cmds = {name: value for name, value in base.proto_cmds.items() if name not in without}
         self.commands = commands
-        self._loop = IOLoop()
-        self._server = FTPServer(("127.0.0.1", port), Handler, ioloop=self._loop)
+        self._loop: Any = import_module("pyftpdlib.ioloop").IOLoop()
+        self._server: Any = servers.FTPServer(("127.0.0.1", port), Handler, ioloop=self._loop)
         self.port: int = self._server.address[1]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)

@@ -1,4 +1,4 @@
-"""FTP profiles over HTTP: list, save, remove, try, trust. Passwords go in and never come out. Spec: http-api.md, "older"."""
+"""FTP profiles over HTTP: list, save, remove, try, trust. Passwords go in and never come out."""
 
 import anyio.to_thread
 from fastapi import APIRouter
@@ -23,8 +23,8 @@ class ProfileBody(BaseModel):
     protocol: FtpProtocol = FtpProtocol.SFTP
     port: int = 0
     password: str | None = Field(default=None, repr=False)
-    remotePath: str = ""
-    keyFile: str = ""
+    remote_path: str = Field(default="", alias="remotePath")
+    key_file: str = Field(default="", alias="keyFile")
     enabled: bool = True
 
     def draft(self) -> FtpProfileDraft:
@@ -36,8 +36,8 @@ class ProfileBody(BaseModel):
             protocol=self.protocol,
             port=self.port,
             password=self.password,
-            remote_path=self.remotePath,
-            key_file=self.keyFile,
+            remote_path=self.remote_path,
+            key_file=self.key_file,
             enabled=self.enabled,
         )
 

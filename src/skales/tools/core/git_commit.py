@@ -33,7 +33,7 @@ _MARKED_BYTES = 5_000_000
     Safety.CONFIRM,
     Effect.READS_PRIVATE,
     Effect.WRITES,
-    action="Commit {message}[ with {paths}][ and all tracked changes {all_tracked}][ in {path}]",
+    action="Commit {message}[ with {paths}][, all tracked changes: {all_tracked}][ in {path}]",
     example=(
         "Commit the new price list",
         {"message": "Raise prices for 2027", "path": "projects/shop", "paths": ["projects/shop/prices.csv"]},
@@ -118,17 +118,19 @@ async def _stage(
             return []  # a merge is committed whole
         quiet = await change_git(ctx, repository, GitCall(["diff", "--cached", "--quiet", "--no-ext-diff", *files]))
         if quiet.exit_code == 0:
-            raise _nothing(state, "These files hold no change")
+            raise _nothing(state, "There is nothing to commit: these files hold no change")
         return ["--only", *files]
     if not state.staged and not is_merge and not (all_tracked and state.changed):
-        raise _nothing(state, "Nothing is staged" if not all_tracked else "No tracked file has changed")
+        if all_tracked:
+            raise _nothing(state, "There is nothing to commit: no tracked file has changed")
+        raise _nothing(state, "There is nothing to commit: nothing is staged")
     return ["--all"] if all_tracked else []
 
 
-def _nothing(state: GitState, what: str) -> ToolError:
+def _nothing(state: GitState, message: str) -> ToolError:
     open_changes = len(state.changed) + len(state.unknown)
     hint = f"Name files in paths; {count_of(open_changes, 'file')} could be" if open_changes else "All is committed"
-    return ToolError(f"There is nothing to commit: {what.lower()}", hint=hint, code="nothing_to_commit")
+    return ToolError(message, hint=hint, code="nothing_to_commit")
 
 
 async def _show(ctx: ToolContext, repository: Repository, message: str) -> ToolResult:

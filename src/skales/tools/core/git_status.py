@@ -131,9 +131,9 @@ def _read_header(state: GitState, record: str) -> None:
 def _read_change(state: GitState, fields: Sequence[str], old_name: str) -> None:
     staged, changed, name = fields[1][:1], fields[1][1:], shown_name(fields[-1])
     part = " (submodule)" if fields[2].startswith("S") else ""
-    from_old = f" from {shown_name(old_name)}" if old_name else ""
     if staged != ".":
-        state.staged.append(f"{_KINDS.get(staged, staged)}  {name}{from_old}{part}")
+        kind = _KINDS.get(staged, staged)
+        state.staged.append(f"{kind}  {name} from {shown_name(old_name)}" if old_name else f"{kind}  {name}{part}")
     if changed != ".":
         state.changed.append(f"{_KINDS.get(changed, changed)}  {name}{part}")
 

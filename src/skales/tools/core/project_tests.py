@@ -49,7 +49,7 @@ _SAYS_SOME = re.compile(r"\b[1-9]\d* (?:passed|passing|tests? ok)\b|^ok\s|^Ran [
     Effect.WRITES,
     Effect.DESTRUCTIVE,
     Effect.OUTBOUND,
-    action="Run the tests[ of {path}][ with {command}][, with network access {network}]",
+    action="Run the tests[ of {path}][ with {command}][, network access: {network}]",
     example=("Do the tests of shop pass?", {"path": "projects/shop"}),
 )
 async def test_run(

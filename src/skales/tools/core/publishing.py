@@ -46,7 +46,7 @@ class _Wish:
     Effect.OUTBOUND,
     Effect.WRITES,
     Effect.DESTRUCTIVE,
-    action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here {delete_missing}]",
+    action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
@@ -77,7 +77,7 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     Effect.OUTBOUND,
     Effect.WRITES,
     Effect.DESTRUCTIVE,
-    action="Deploy {project} to its saved target[, deleting what is gone here {delete_missing}]",
+    action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
 )
 async def deploy_project(
@@ -158,11 +158,11 @@ async def _to_folder(ctx: ToolContext, source: Path, folder: Path, wish: _Wish) 
 async def _bring(ctx: ToolContext, place: Place, job: Job, where: str, wish: _Wish) -> ToolResult:
     plan = await make_plan(ctx, place, job)
     if wish.preview:
-        return _render(plan, job, where, "Would send")
+        return _render(plan, job, where, is_done=False)
     if plan.missing and wish.delete_missing and not await _may_delete(ctx, plan.missing, where):
         job = replace(job, delete_missing=False)
     await carry_out(ctx, place, job, plan)
-    return _render(plan, job, where, "Sent")
+    return _render(plan, job, where, is_done=True)
 
 
 async def _may_delete(ctx: ToolContext, names: Sequence[str], where: str) -> bool:
@@ -174,12 +174,13 @@ async def _may_delete(ctx: ToolContext, names: Sequence[str], where: str) -> boo
     return await ctx.scope.ask(Question(text, (_DELETE, _KEEP))) == _DELETE
 
 
-def _render(plan: Plan, job: Job, where: str, deed: str) -> ToolResult:
-    sent = f"{deed} {count_of(len(plan.changed), 'file')} ({render_size(plan.size_bytes)}) to {where}"
+def _render(plan: Plan, job: Job, where: str, *, is_done: bool) -> ToolResult:
+    what = f"{count_of(len(plan.changed), 'file')} ({render_size(plan.size_bytes)})"
+    sent = f"Sent {what} to {where}" if is_done else f"Would send {what} to {where}"
     head = f"{sent}; {plan.unchanged:,} unchanged" if plan.unchanged else sent
     lines = [f"{head}.", *_listed([file.name for file in plan.changed])]
     if plan.missing and job.delete_missing:
-        done = "Deleted there" if deed == "Sent" else "Would delete there"
+        done = "Deleted there" if is_done else "Would delete there"
         lines += [f"{done} ({len(plan.missing)}):", *_listed(plan.missing)]
     elif plan.missing:
         lines += [f"Still there, although gone here ({len(plan.missing)}):", *_listed(plan.missing)]
@@ -188,11 +189,11 @@ def _render(plan: Plan, job: Job, where: str, deed: str) -> ToolResult:
         text="\n".join(lines),
         summary=head,
         data={
-            "sent": len(plan.changed) if deed == "Sent" else 0,
+            "sent": len(plan.changed) if is_done else 0,
             "changed": len(plan.changed),
             "unchanged": plan.unchanged,
             "bytes": plan.size_bytes,
-            "deleted": len(plan.missing) if job.delete_missing and deed == "Sent" else 0,
+            "deleted": len(plan.missing) if job.delete_missing and is_done else 0,
             "left_out": [*job.files.secrets, *job.files.links, *job.files.odd, *job.files.closed],
         },
     )

@@ -83,7 +83,9 @@ async def ftp_download(
     path = remote_place(chosen, remote_path)
     target = await to_thread.run_sync(_target, ctx, path, destination)
     async with open_profile(ctx, chosen) as place:
-        found = await find_remote(place, path)
+        # The folder above the profile's own is not looked into.
+        is_all = path == remote_place(chosen, "")
+        found = RemoteEntry("", RemoteKind.FOLDER) if is_all else await find_remote(place, path)
         if found is not None and found.kind is RemoteKind.FOLDER:
             fetched = await fetch_folder(ctx, place, path, target)
         else:
@@ -126,7 +128,7 @@ def _render(ctx: ToolContext, fetched: Fetched, source: str, target: Path) -> To
 def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [
-        f"Left out, as links, closed, or with names that cannot be used here: {', '.join(map(shown_name, names[:_NAMED]))}{more}"
-    ]
+    shown = ", ".join(map(shown_name, names[:_NAMED])) + (
+        f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    )
+    return [f"Left out, as links, closed, or with names that cannot be used here: {shown}"]

@@ -38,6 +38,7 @@ async def open_ftp(dial: Dial, username: str, password: str, clock: Clock, ids: 
     try:
         await place.sign_in(username, password, secure=dial.tls != "no")
         yield place
+        await place.leave()
     finally:
         wire.abort_all()
         with anyio.CancelScope(shield=True):
@@ -77,6 +78,11 @@ class FtpPlace:
             self._home = self._wire.pwd()
 
         await self._do(work)
+
+    async def leave(self) -> None:
+        """Say goodbye; whether the server hears it does not matter."""
+        with suppress(ToolError):
+            await self._do(lambda: self._wire.putcmd("QUIT"), _TIDY_S)
 
     async def entries(self, path: str) -> Sequence[RemoteEntry]:
         """What is in a folder."""

@@ -54,6 +54,8 @@ async def open_sftp(dial: SshDial, ids: IdSource) -> "AsyncGenerator[SftpPlace]"
             "SFTP needs the package asyncssh", hint="Install Skales with its extra sftp", code="missing_package"
         ) from error
     witness = _witness(dial.pin)
+    # Working out a passphrase takes seconds by design.
+    own_keys = await to_thread.run_sync(_own_keys, dial)
     with _errors(dial, witness), anyio.fail_after(_CONNECT_S + _STEP_S):
         connection = await asyncssh.connect(
             dial.address,
@@ -67,7 +69,7 @@ async def open_sftp(dial: SshDial, ids: IdSource) -> "AsyncGenerator[SftpPlace]"
             keepalive_interval=15,
             keepalive_count_max=3,
             password=None if dial.key_file else dial.password or None,
-            client_keys=_own_keys(dial),
+            client_keys=own_keys,
             agent_path=() if not dial.password and not dial.key_file else None,
         )
     try:
@@ -153,10 +155,13 @@ class SftpPlace:
                 with _errors(self._dial), anyio.fail_after(_PIECE_S):
                     await file.write(piece)
                 moved(len(piece))
-        finally:
-            # A full disk may show only when the file is closed.
-            with _errors(self._dial), anyio.fail_after(_TIDY_S, shield=True):
+        except BaseException:
+            with anyio.move_on_after(_TIDY_S, shield=True), suppress(ToolError), _errors(self._dial):
                 await file.close()
+            raise
+        # A full disk may show only now.
+        with _errors(self._dial), anyio.fail_after(_STEP_S):
+            await file.close()
 
     async def _replace(self, temporary: str, path: str) -> None:
         import asyncssh

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 import pytest
 
 from skales.core.errors import ToolError
@@ -136,11 +137,25 @@ async def test_a_run_that_never_ends_is_no_pass(call: Call) -> None:
 
 
 async def test_a_run_can_be_cancelled_and_leaves_nothing_running(call: Call, workspace: Path) -> None:
-    with anyio.move_on_after(0.5):
-        await call("test_run", command="sh -c 'echo $$ > pid; sleep 60; echo late > late'")
-    pid = int((workspace / "pid").read_text(encoding="utf-8"))
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    # A number of seconds that nobody else sleeps; a sandbox has process ids of its own.
+    seconds = f"{os.getpid()}.25"
+
+    def sleepers() -> list[list[str]]:
+        found = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
+        return [words for words in found if words[:1] == ["sleep"] and seconds in words]
+
+    async with anyio.create_task_group() as tasks:
+
+        async def run() -> None:
+            await call("test_run", command=f"sleep {seconds} & sleep {seconds}; echo late > late")
+
+        tasks.start_soon(run)
+        with anyio.fail_after(10):
+            while not sleepers():  # noqa: ASYNC110 - a program tells nobody that it started
+                await anyio.sleep(0.02)
+        tasks.cancel_scope.cancel()
+    assert sleepers() == []
+    assert not (workspace / "late").exists()
 
 
 async def test_a_missing_program_is_said(call: Call) -> None:

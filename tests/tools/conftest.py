@@ -14,11 +14,14 @@ from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
 from skales.data.agent_skills import AgentSkillStore
+from skales.data.deploy_targets import DeployTargets
+from skales.data.ftp_profiles import FtpProfiles
 from skales.data.index import Index
 from skales.data.knowledge_graph import KnowledgeGraph
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
 from skales.data.planner import PlannerStore
+from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import NoteFormat, SettingsStore, VaultSettings
@@ -98,6 +101,9 @@ def contexts(
             notices=rules.board,
             vaults=tuple(rules.vaults),
             note_format=rules.note_format,
+            ftp_profiles=FtpProfiles(home, quarantine, clock, ids),
+            deploy_targets=DeployTargets(home, quarantine),
+            published=PublishedFiles(home, quarantine),
         )
 
     yield context

@@ -40,7 +40,9 @@ from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
+from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
+from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
@@ -51,6 +53,7 @@ from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
 from skales.data.planner import PlannerStore
+from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, Settings, SettingsStore
@@ -80,6 +83,8 @@ class App:
     memories: MemoryStore
     tasks: TaskStore
     grants: GrantStore
+    ftp_profiles: FtpProfiles
+    deploy_targets: DeployTargets
     devkit: DevKit
     capabilities: Capabilities
     toolbox: Toolbox
@@ -186,6 +191,8 @@ def build_app(
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
+    ftp_profiles = FtpProfiles(directory, quarantine, clock, ids)
+    deploy_targets = DeployTargets(directory, quarantine)
     started = StartedCalls(directory)
 
     def policy() -> Policy:
@@ -218,6 +225,9 @@ def build_app(
             vaults=tuple(chosen.obsidian_vaults),
             note_format=chosen.obsidian_format,
             tools=toolbox,
+            ftp_profiles=ftp_profiles,
+            deploy_targets=deploy_targets,
+            published=PublishedFiles(directory, quarantine),
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
@@ -311,6 +321,8 @@ def build_app(
         memories=memories,
         tasks=tasks,
         grants=grants,
+        ftp_profiles=ftp_profiles,
+        deploy_targets=deploy_targets,
         devkit=DevKit(directory, clock),
         capabilities=Capabilities(directory),
         toolbox=toolbox,

@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_models(commands)
     _add_sessions(commands)
     _add_config(commands)
+    _add_ftp(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -181,6 +182,38 @@ def _add_config(commands: _Commands) -> None:
     provider.add_argument("--key-stdin", action="store_true", help="read the key from standard input")
     provider.add_argument("--no-activate", action="store_true", help="keep the present provider active")
     provider.add_argument("--test", action="store_true", help="ask the endpoint for its models afterwards")
+
+
+def _add_ftp(commands: _Commands) -> None:
+    ftp = commands.add_parser("ftp", help="servers to publish to (FTP, FTPS, SFTP), and where projects are deployed")
+    actions = ftp.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="the saved profiles, without passwords (default)"))
+    add = actions.add_parser("add", help="save a profile and try it; the password is asked for")
+    add.add_argument("name")
+    add.add_argument("--host", required=True)
+    add.add_argument("--user", required=True)
+    add.add_argument("--protocol", choices=["sftp", "ftps", "ftps-implicit", "ftp"], default="sftp")
+    add.add_argument("--port", type=int, default=0, help="(default: the protocol's own)")
+    add.add_argument("--path", default="", metavar="FOLDER", help="folder on the server that tools stay inside")
+    add.add_argument("--key-file", default="", metavar="FILE", help="private key to sign in with, for sftp")
+    add.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    add.add_argument("--no-password", action="store_true", help="ask for none")
+    add.add_argument("--no-test", action="store_true", help="do not connect")
+    for name, what in (
+        ("remove", "forget a profile with its password"),
+        ("test", "connect and look into its folder"),
+        ("trust", "accept the key or certificate the server shows now"),
+    ):
+        actions.add_parser(name, help=what).add_argument("name")
+    target = actions.add_parser("target", help="save where a project is deployed to")
+    target.add_argument("project", help="the project's folder")
+    target.add_argument("--profile", default="", metavar="NAME")
+    target.add_argument("--path", default="", metavar="FOLDER", help="folder on the server")
+    target.add_argument("--folder", default="", metavar="PLACE", help="a folder on this computer instead of a profile")
+    target.add_argument("--from", dest="subfolder", default="", metavar="PART", help="only this part, such as dist")
+    target.add_argument("--remove", action="store_true", help="forget the target")
+    _add_json(actions.add_parser("targets", help="the saved targets"))
+    _add_json(ftp)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

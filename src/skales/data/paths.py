@@ -145,6 +145,21 @@ class DataDirectory:
         return self.root / "sign-ins.json"
 
     @property
+    def ftp_profiles(self) -> Path:
+        """Servers to publish to, with their passwords."""
+        return self.root / "ftp-profiles.json"
+
+    @property
+    def deploy_targets(self) -> Path:
+        """Where each project is deployed to."""
+        return self.root / "deploy-targets.json"
+
+    @property
+    def published(self) -> Path:
+        """What was last put where, a file for each place."""
+        return self.root / "published"
+
+    @property
     def instance(self) -> Path:
         """Who serves this directory now: address, process id and the local token."""
         return self.root / "run" / "server.json"
@@ -167,7 +182,9 @@ class DataDirectory:
             self.sign_ins,
             self.root / "integrations",
             self.root / "mcp-servers.json",
-            self.root / "ftp-profiles.json",
+            self.ftp_profiles,
+            self.deploy_targets,
+            self.published,
             self.root / "secrets.json",
             self.root / ".encryption-key",
         )

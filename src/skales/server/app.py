@@ -8,7 +8,7 @@ from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
 from skales.server.api import addons as addon_routes
-from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
+from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, ftp, history, local
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -78,6 +78,7 @@ def create_server(app: App) -> FastAPI:
         history.router,
         cost_sums.router,
         addon_routes.router,
+        ftp.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -6,6 +6,7 @@ Stores are named by what tools need of them, so that a tool's reach can be read 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from skales.core.clock import Clock
@@ -14,12 +15,15 @@ from skales.core.ports import CallScope
 from skales.core.tool import ToolSpec
 from skales.data.agent_skills import SkillShelf
 from skales.data.capabilities import CapabilityNote
+from skales.data.deploy_targets import DeployTarget
+from skales.data.ftp_profiles import FtpProfile
 from skales.data.graph_shape import Entity, EntityChange
 from skales.data.index import SearchHit
 from skales.data.knowledge_graph import Excerpt, Link, Updated
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
 from skales.data.planner import PlannerTask, Span
+from skales.data.published import PublishedFile
 from skales.data.skill_text import Skill
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
@@ -199,6 +203,41 @@ class NoteFormat(Protocol):
     @property
     def filename(self) -> str:
         """Their names, with `{title} {date} {time}`."""
+
+
+class FtpProfileBook(Protocol):
+    """Servers a person set up to publish to, with their passwords: for connecting, never for showing."""
+
+    def list(self) -> Sequence[FtpProfile]:
+        """All of them."""
+        ...
+
+    def find(self, name: str) -> FtpProfile:
+        """The profile of this id or alias. Raises NotFoundError."""
+        ...
+
+    def pin(self, profile_id: str, fingerprint: str) -> None:
+        """Keep the key a server showed first. Raises NotFoundError."""
+        ...
+
+
+class DeployTargetBook(Protocol):
+    """Where a person wants each project to go."""
+
+    def find(self, project: Path) -> DeployTarget:
+        """The target of a project's folder. Raises NotFoundError."""
+        ...
+
+
+class PublishedBook(Protocol):
+    """What was last put where."""
+
+    def load(self, place: str) -> Mapping[str, PublishedFile]:
+        """Path → file; empty for a place nothing is known of."""
+        ...
+
+    def save(self, place: str, files: Mapping[str, PublishedFile]) -> None:
+        """Replace what is known of a place."""
         ...
 
 
@@ -219,6 +258,9 @@ class ToolContext:
     clock: Clock
     ids: IdSource
     tools: ToolSearch
+    ftp_profiles: FtpProfileBook
+    deploy_targets: DeployTargetBook
+    published: PublishedBook
     command_timeout_s: float = 120
     _: KW_ONLY
     planner: Planner

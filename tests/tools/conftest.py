@@ -15,11 +15,13 @@ from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
+from skales.data.settings import CameraSettings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.system.shots import ScreenMemory
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -32,6 +34,7 @@ class Rules:
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
+    cameras: dict[str, CameraSettings] = field(default_factory=dict[str, CameraSettings])
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -64,6 +67,7 @@ def contexts(
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
+    screens = ScreenMemory(clock)
 
     def context(scope: CallScope) -> ToolContext:
         return ToolContext(
@@ -76,6 +80,8 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            screens=screens,
+            cameras=rules.cameras,
         )
 
     yield context

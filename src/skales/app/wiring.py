@@ -60,6 +60,7 @@ from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.system.shots import ScreenMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +177,7 @@ def build_app(
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
+    screens = ScreenMemory(clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -183,7 +185,17 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            screens=screens,
+            cameras=settings.load().cameras,
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)

@@ -3,7 +3,7 @@
 Stores are named by what tools need of them, so that a tool's reach can be read here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,9 +13,11 @@ from skales.core.ports import CallScope
 from skales.data.index import SearchHit
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
+from skales.data.settings import CameraSettings
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.system.shots import ScreenMemory
 
 
 class SessionSearch(Protocol):
@@ -54,7 +56,7 @@ class TaskList(Protocol):
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
 
-    `command_timeout_s` bounds a shell command or script.
+    `command_timeout_s` bounds a shell command or script. `cameras` are the ones of the settings, by name.
     """
 
     scope: CallScope
@@ -66,4 +68,6 @@ class ToolContext:
     tasks: TaskList
     clock: Clock
     ids: IdSource
+    screens: ScreenMemory
+    cameras: Mapping[str, CameraSettings]
     command_timeout_s: float = 120

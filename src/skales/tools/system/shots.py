@@ -104,7 +104,7 @@ class ScreenMemory:
 
     def keep(self, shot: Shot, session_id: SessionId) -> Seen:
         """Remember a shot as the picture that a model of this conversation gets."""
-        self._last = self._last + 1 if self._last else self._clock.now_ms() // 1000 % _NUMBERS
+        self._last = self._last + 1 if self._last else self._clock.now_ms() // 1000 % _NUMBERS + 1
         seen = Seen(self._last, session_id, shot.monitor, shot.area, shrink(shot.image, LONG_SIDE).convert("L"))
         self._seen[seen.revision] = seen
         while len(self._seen) > _KEPT:

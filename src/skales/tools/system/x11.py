@@ -3,6 +3,9 @@
 Characters that no key has are given to keys that are not in use, and taken away again at the end.
 """
 
+import os
+import re
+import socket
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +25,7 @@ _BETWEEN_CLICKS_S = 0.06
 # Programs ask for the keyboard's layout some time after they heard that it changed.
 _LAYOUT_S = 0.15
 _TREE_DEPTH = 32
+_LOCAL_DISPLAY = re.compile(r"(?:unix)?:([0-9]{1,9})(?:\.[0-9]{1,9})?")
 
 _BUTTONS: Mapping[Button, int] = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
 _WHEEL: Mapping[Direction, int] = {Direction.UP: 4, Direction.DOWN: 5, Direction.LEFT: 6, Direction.RIGHT: 7}
@@ -50,6 +54,7 @@ def open_display(name: str) -> "Display":
     except ImportError as cause:
         raise missing_package("python-xlib") from cause
     try:
+        _require_listening(name)
         found = display.Display(name)
     except (error.DisplayError, error.XauthError, OSError, ValueError) as cause:
         raise no_display(
@@ -61,6 +66,18 @@ def open_display(name: str) -> "Display":
         found.close()
         raise
     return found
+
+
+def _require_listening(name: str) -> None:
+    """Raise OSError when nobody serves a display of this computer; python-xlib would leave its sockets open."""
+    local = _LOCAL_DISPLAY.fullmatch(name)
+    if local is None:
+        return
+    path = f"/tmp/.X11-unix/X{local[1]}"  # noqa: S108 - where every X server has its socket
+    # On Linux it also has one that is no file.
+    address = path if os.path.exists(path) else f"\0{path}"  # noqa: PTH110 - a socket is no path to work with
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(address)
 
 
 def _require_drivable(found: "Display") -> None:

@@ -105,8 +105,9 @@ async def read_words(ctx: ToolContext, image: "Image", *, is_sparse: bool = True
         scale = await to_thread.run_sync(_write_enlarged, image, folder / "screen.png")
         languages = await _languages(ctx, program, folder)
         words = [program, "screen.png", "stdout", *languages, "--psm", "11" if is_sparse else "6", "--dpi", "144"]
+        # On two threads it took a hundred times as long where other programs kept the processor busy.
         ended = await run_confined(
-            ctx, [*words, "tsv"], folder, limit_s=_LIMIT_S, environment={"OMP_THREAD_LIMIT": "2"}
+            ctx, [*words, "tsv"], folder, limit_s=_LIMIT_S, environment={"OMP_THREAD_LIMIT": "1"}
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)

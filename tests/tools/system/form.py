@@ -6,6 +6,7 @@ Every line is a JSON object. `--title` names the window.
 import json
 import sys
 import tkinter as tk
+from functools import partial
 from pathlib import Path
 
 LINES = 200
@@ -44,13 +45,20 @@ def main(log: Path, title: str) -> None:
     for number in range(LINES):
         lines.insert("end", f"Line {number}")
     lines.place(x=30, y=230)
-    lines.bind("<Button-4>", lambda _event: window.after_idle(lambda: note("scrolled", top=lines.nearest(0))))
-    lines.bind("<Button-5>", lambda _event: window.after_idle(lambda: note("scrolled", top=lines.nearest(0))))
+
+    def note_top(_event: object) -> None:
+        window.after_idle(lambda: note("scrolled", top=int(lines.yview()[0] * LINES + 0.5)))
+
+    lines.bind("<Button-4>", note_top)
+    lines.bind("<Button-5>", note_top)
     lines.bind("<Double-Button-1>", lambda _event: note("double"))
     lines.bind("<Button-3>", lambda _event: note("menu"))
 
+    def note_key(pressed: str, _event: object) -> None:
+        note("key", name=pressed)
+
     for combination in ("Control-Shift-T", "Control-plus", "Alt-F3", "F5", "Next"):
-        window.bind(f"<{combination}>", lambda _event, pressed=combination: note("key", name=pressed))
+        window.bind(f"<{combination}>", partial(note_key, combination))
     held = {"Shift_L", "Shift_R", "Control_L", "Control_R", "Alt_L", "Alt_R", "Super_L"}
     window.bind("<KeyPress>", lambda event: note("down", name=event.keysym) if event.keysym in held else None)
     window.bind("<KeyRelease>", lambda event: note("up", name=event.keysym) if event.keysym in held else None)

@@ -28,7 +28,7 @@ KEY = "sk-proj-" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1"
         "Привет, 世界 ñ ç ø",
         "a" * 100,
         "aAaA1!1!",
-        pytest.param("".join(map(chr, range(0x4E00, 0x4E10))), id="more characters than free keys"),
+        pytest.param("".join(map(chr, range(0x4E00, 0x4E30))), id="more characters than free keys"),
     ],
 )
 async def test_text_arrives_as_it_is(call: Call, form: Form, text: str) -> None:
@@ -69,9 +69,7 @@ async def test_combination_arrives_and_nothing_stays_pressed(
 ) -> None:
     await call("computer_key", key=written)
     assert await form.wait_for("key", lambda note: note["name"] == arrives)
-    pressed = [note["name"] for note in form.notes("down")]
-    for name in pressed:
-        await form.wait_for("up", lambda note, name=name: note["name"] == name)
+    await form.wait_for("key", lambda _note: len(form.notes("up")) == len(form.notes("down")))
     assert held_keys() == []
 
 

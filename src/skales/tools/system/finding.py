@@ -131,14 +131,16 @@ async def computer_read_field(
         revision: The picture that the point is of.
     """
     if label.strip():
-        shot, box = await _labelled(ctx, label)
+        shot, box, is_line = *(await _labelled(ctx, label)), False
     else:
-        shot, box = await _pointed(ctx, x, y, revision)
-    words = await read_words(ctx, shot.image.crop((box.left, box.top, box.right, box.bottom)), is_sparse=False)
+        shot, box, is_line = await _pointed(ctx, x, y, revision)
+    part = shot.image.crop((box.left, box.top, box.right, box.bottom))
+    words = await read_words(ctx, part, is_sparse=is_line)
     text = render_lines(words)
     shown = quote_untrusted(text, "screen") if text else "It shows no text that can be read."
+    what = "No field with borders is there; its line" if is_line else "The field"
     return ToolResult(
-        text=f"The field, read from a picture, so that single letters may be wrong:\n{shown}",
+        text=f"{what}, read from a picture, so that single letters may be wrong:\n{shown}",
         summary="Read a field on the screen" if text else "The field shows no text",
         data={"text": text},
     )
@@ -174,7 +176,8 @@ async def _labelled(ctx: ToolContext, label: str) -> tuple[Shot, Box]:
     )
 
 
-async def _pointed(ctx: ToolContext, x: float | None, y: float | None, revision: int | None) -> tuple[Shot, Box]:
+async def _pointed(ctx: ToolContext, x: float | None, y: float | None, revision: int | None) -> tuple[Shot, Box, bool]:
+    """The field at a point, or the line there when it has no borders, as the last part says."""
     across, along, number = require_point(x, y, revision)
     seen = ctx.screens.find(number, ctx.scope.session_id)
     seen.on_desktop(across, along)
@@ -182,7 +185,7 @@ async def _pointed(ctx: ToolContext, x: float | None, y: float | None, revision:
     require_fresh(seen, shot, across, along)
     left, top = seen.in_pixels(shot, across, along)
     box = await to_thread.run_sync(field_at, shot.image, left, top)
-    return shot, box or _line_around(shot, left, top)
+    return shot, box or _line_around(shot, left, top), box is None
 
 
 def _line_around(shot: Shot, x: int, y: int) -> Box:

@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -139,10 +139,12 @@ class X11Desktop:
 
     def type_text(self, text: str) -> None:
         """Type a text; a line end is Enter."""
-        for character in text:
-            keysym = _TYPED.get(character) or _keysym(character)
-            keycode, needed = self._stroke(keysym, is_letter=character.lower() != character.upper())
-            self._press_keys([*map(self._modifier, needed), keycode])
+        for part in self._parts(text):
+            self._lend({keysym for keysym in map(_typed, part) if self._find_key(keysym) is None})
+            for character in part:
+                is_letter = character.lower() != character.upper()
+                keycode, needed = self._stroke(_typed(character), is_letter=is_letter)
+                self._press_keys([*map(self._modifier, needed), keycode])
 
     def close(self) -> None:
         """Take lent keys back, and leave."""
@@ -188,33 +190,51 @@ class X11Desktop:
 
     def _stroke(self, keysym: int, *, is_letter: bool) -> tuple[int, tuple[str, ...]]:
         """The key that makes a keysym as the keyboard is set now, and the modifiers it takes."""
+        found = self._find_key(keysym)
+        if found is None:
+            self._lend({keysym})
+            found = self._lent[keysym], ()
+        keycode, needed = found
+        if is_letter and keysym not in self._lent and self._root.query_pointer().mask & _LOCK_MASK:
+            needed = tuple(name for name in needed if name != "shift") if "shift" in needed else ("shift", *needed)
+        return keycode, needed
+
+    def _find_key(self, keysym: int) -> tuple[int, tuple[str, ...]] | None:
         if keysym in self._lent:
             return self._lent[keysym], ()
-        state = self._root.query_pointer().mask
-        columns = _COLUMNS[(state >> 13 & 3) % len(_COLUMNS)]
+        columns = _COLUMNS[(self._root.query_pointer().mask >> 13 & 3) % len(_COLUMNS)]
         for keycode, column in self._display.keysym_to_keycodes(keysym):
-            if column not in columns:
-                continue
-            needed = columns[column]
-            if is_letter and state & _LOCK_MASK:
-                needed = tuple(name for name in needed if name != "shift") if "shift" in needed else ("shift", *needed)
-            return keycode, needed
-        return self._lend(keysym), ()
+            if column in columns:
+                return keycode, columns[column]
+        return None
 
-    def _lend(self, keysym: int) -> int:
-        """Give a keysym to a key that is not in use, or to the one that was lent first."""
+    def _parts(self, text: str) -> Iterator[str]:
+        """The text in parts, none with more unknown characters than there are keys to lend."""
+        capacity = len(self._spare) + len(self._lent)
+        start, unknown = 0, set[int]()
+        for place, character in enumerate(text):
+            keysym = _typed(character)
+            if keysym in self._lent or self._find_key(keysym) is None:
+                unknown.add(keysym)
+            if len(unknown) > capacity:
+                yield text[start:place]
+                start, unknown = place, {keysym}
+        yield text[start:]
+
+    def _lend(self, keysyms: set[int]) -> None:
+        """Give keysyms to keys that are not in use, or to those that were lent first."""
+        if not keysyms:
+            return
         if not self._spare and not self._lent:
             raise ToolError("This keyboard has no free key for a character it does not know", code="no_key")
-        if self._spare:
-            keycode = self._spare.pop()
-        else:
+        if len(keysyms) > len(self._spare):
             time.sleep(_LAYOUT_S)
-            keycode = self._lent.pop(next(iter(self._lent)))
-        self._assign(keycode, keysym)
+        for keysym in keysyms:
+            keycode = self._spare.pop() if self._spare else self._lent.pop(next(iter(self._lent)))
+            self._assign(keycode, keysym)
+            self._lent[keysym] = keycode
         self._display.sync()
-        self._lent[keysym] = keycode
         time.sleep(_LAYOUT_S)
-        return keycode
 
     def _assign(self, keycode: int, keysym: int) -> None:
         # The same in all columns, so that no modifier and no lock changes it.
@@ -251,6 +271,10 @@ def _spare_keycodes(display: "Display") -> list[int]:
     count: int = display.display.info.max_keycode - first + 1
     mapping = display.get_keyboard_mapping(first, count)
     return [first + number for number, keysyms in enumerate(mapping) if not any(keysyms)]
+
+
+def _typed(character: str) -> int:
+    return _TYPED.get(character) or _keysym(character)
 
 
 def _keysym(character: str) -> int:

@@ -21,7 +21,7 @@ from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
-from skales.tools.system.shots import ScreenMemory
+from skales.tools.screens import ScreenMemory
 from tests.conftest import CountingIds, FixedClock
 
 

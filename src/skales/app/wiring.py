@@ -60,7 +60,7 @@ from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
-from skales.tools.system.shots import ScreenMemory
+from skales.tools.screens import ScreenMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,10 @@ from skales.core.ports import CallScope
 from skales.data.index import SearchHit
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
-from skales.data.settings import CameraSettings
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-from skales.tools.system.shots import ScreenMemory
+from skales.tools.screens import ScreenMemory
 
 
 class SessionSearch(Protocol):
@@ -52,6 +51,25 @@ class TaskList(Protocol):
         ...
 
 
+class Camera(Protocol):
+    """A camera that the person has set up."""
+
+    @property
+    def address(self) -> str:
+        """Where it gives one picture, or its device."""
+        ...
+
+    @property
+    def username(self) -> str:
+        """Empty when it asks for none."""
+        ...
+
+    @property
+    def password(self) -> str:
+        """Never shown to anybody."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -69,5 +87,5 @@ class ToolContext:
     clock: Clock
     ids: IdSource
     screens: ScreenMemory
-    cameras: Mapping[str, CameraSettings]
+    cameras: Mapping[str, Camera]
     command_timeout_s: float = 120

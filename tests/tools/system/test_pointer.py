@@ -103,10 +103,18 @@ async def test_pictures_are_forgotten_after_a_while(call: Call, form: Form) -> N
 
 
 async def test_several_places_are_named_instead_of_guessing(call: Call, form: Form) -> None:
-    with pytest.raises(ToolError, match="It is not certain what to click") as caught:
-        await call("computer_click", text="Line")
-    assert caught.value.code == "ambiguous"
-    assert "x=" in caught.value.message
+    result = await call("computer_click", text="Line")
+    assert result.is_error
+    assert result.text.startswith("Nothing was clicked: it is not certain which of these is meant.")
+    places = as_list(as_object(result.data)["places"])
+    assert len(places) > 1
+    assert result.text.count("x=") == len(places)
+
+
+async def test_text_that_only_resembles_is_not_clicked(call: Call, form: Form) -> None:
+    result = await call("computer_click", text="Save change")
+    assert result.is_error
+    assert form.notes("save") == []
 
 
 @pytest.mark.parametrize("is_point", [False, True])

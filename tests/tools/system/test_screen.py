@@ -36,7 +36,7 @@ def facts(result: ToolResult) -> Mapping[str, JsonValue]:
     ("name", "safety", "addon", "effects"),
     [
         ("screenshot_desktop", Safety.AUTO, "vision_screenshots", LOOKS),
-        ("camera_snapshot", Safety.CONFIRM, "", LOOKS),
+        ("camera_snapshot", Safety.CONFIRM, "", LOOKS | {Effect.OUTBOUND}),
         ("computer_screenshot", Safety.AUTO, "computer_use", LOOKS),
         ("computer_find", Safety.AUTO, "computer_use", LOOKS),
         ("computer_read_field", Safety.AUTO, "computer_use", LOOKS),

@@ -16,8 +16,7 @@ from anyio import to_thread
 from skales.core.errors import InputError, ToolError
 from skales.core.events import Progress
 from skales.core.tool import Effect, Safety, ToolResult
-from skales.data.settings import CameraSettings
-from skales.tools.context import ToolContext
+from skales.tools.context import Camera, ToolContext
 from skales.tools.define import tool
 from skales.tools.system.shots import as_picture
 from skales.tools.web.client import WebRequest, open_reply
@@ -53,14 +52,15 @@ class _OpenCv(Protocol):
     Safety.CONFIRM,
     Effect.READS_PRIVATE,
     Effect.UNTRUSTED_OUTPUT,
+    Effect.OUTBOUND,
     action="Take a picture with the camera[ {camera}]",
     example=("Is there a parcel at the front door?", {"camera": "door"}),
 )
 async def camera_snapshot(ctx: ToolContext, camera: str = "") -> ToolResult:
-    """Take one picture with a camera that the person has set up.
+    """Take one picture with a camera of the person.
 
     Args:
-        camera: Its name in the settings; not needed when there is only one.
+        camera: Its name; not needed when there is only one.
     """
     name, settings = _choose(ctx.cameras, camera.strip())
     ctx.scope.report(Progress("Waiting for the camera", 0, 0, "steps"))
@@ -78,7 +78,7 @@ async def camera_snapshot(ctx: ToolContext, camera: str = "") -> ToolResult:
     )
 
 
-def _choose(cameras: Mapping[str, CameraSettings], wanted: str) -> tuple[str, CameraSettings]:
+def _choose(cameras: Mapping[str, Camera], wanted: str) -> tuple[str, Camera]:
     ready = {name: camera for name, camera in cameras.items() if camera.address.strip()}
     if not ready:
         raise ToolError(
@@ -96,7 +96,7 @@ def _choose(cameras: Mapping[str, CameraSettings], wanted: str) -> tuple[str, Ca
     return found, ready[found]
 
 
-async def _fetch(ctx: ToolContext, settings: CameraSettings, name: str) -> bytes:
+async def _fetch(ctx: ToolContext, settings: Camera, name: str) -> bytes:
     headers = {"Accept": "image/*"}
     if settings.username or settings.password:
         pair = f"{settings.username}:{settings.password}".encode()

@@ -15,13 +15,13 @@ from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
+from skales.tools.screens import Seen, Shot, require_fresh
 from skales.tools.system.fields import field_at, field_of_label
 from skales.tools.system.reading import Box, Found, find_text, read_words, render_lines
-from skales.tools.system.shots import Seen, Shot, require_fresh, take_shot
+from skales.tools.system.shots import take_shot
 from skales.tools.web.quoting import neutralise, quote_untrusted
 
 _MOST_MONITORS = 16
-_LARGEST = 100_000
 _LONGEST_TEXT = 200
 # Around a point without borders, the part of the screen in which its line is read.
 _LINE_ACROSS = 500
@@ -38,6 +38,16 @@ class Place:
     box: tuple[int, int, int, int]
     likeness: float
 
+    def facts(self) -> JsonValue:
+        """The same as JSON."""
+        return {
+            "text": self.text,
+            "x": self.x,
+            "y": self.y,
+            "box": list(self.box),
+            "likeness": round(self.likeness, 2),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -51,6 +61,11 @@ class Located:
     def places(self) -> Sequence[Place]:
         """The same in points of the picture."""
         return [_place(hit, self.shot, self.seen) for hit in self.found]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether there is one place, with exactly this text."""
+        return len(self.found) == 1 and self.found[0].likeness == 1
 
 
 async def locate(ctx: ToolContext, text: str, monitor: int = 0) -> Located:
@@ -90,7 +105,7 @@ async def computer_find(
 
     Args:
         text: The words on it.
-        monitor: Which monitor, counted from 1; the main one when left out.
+        monitor: Counted from 1; 0 is the main one.
     """
     located = await locate(ctx, text, monitor)
     places = located.places
@@ -100,7 +115,7 @@ async def computer_find(
     return ToolResult(
         text=f"Found at these points of revision {revision}:\n{render_places(places)}",
         summary=f"Found {len(places)} {'place' if len(places) == 1 else 'places'} on the screen",
-        data={"revision": revision, "places": [_facts(place) for place in places]},
+        data={"revision": revision, "places": [place.facts() for place in places]},
     )
 
 
@@ -116,19 +131,17 @@ async def computer_find(
 async def computer_read_field(
     ctx: ToolContext,
     label: str = "",
-    x: Annotated[float, Range(0, _LARGEST)] | None = None,
-    y: Annotated[float, Range(0, _LARGEST)] | None = None,
+    x: float | None = None,
+    y: float | None = None,
     revision: int | None = None,
 ) -> ToolResult:
-    """Read the text of a field on the screen, named by its label or by a point in it.
-
-    Reads what can be seen: text that is scrolled out of sight or hidden behind dots is missing.
+    """Read what can be seen in a field on the screen, named by its label or by a point in it.
 
     Args:
         label: The words beside or above the field.
-        x: Instead of a label, a point in the field, as in the picture.
-        y: The point's distance from the top.
-        revision: The picture that the point is of.
+        x: Instead, a point of the picture.
+        y: From its top.
+        revision: Of that picture.
     """
     if label.strip():
         shot, box, is_line = *(await _labelled(ctx, label)), False
@@ -210,13 +223,3 @@ def _place(hit: Found, shot: Shot, seen: Seen) -> Place:
 def _line(place: Place) -> str:
     note = "" if place.likeness == 1 else " (similar)"
     return f"x={place.x} y={place.y}: {neutralise(place.text)}{note}"
-
-
-def _facts(place: Place) -> JsonValue:
-    return {
-        "text": place.text,
-        "x": place.x,
-        "y": place.y,
-        "box": list(place.box),
-        "likeness": round(place.likeness, 2),
-    }

@@ -35,19 +35,18 @@ _KEY_NAMES: Mapping[str, str] = {
     **{f"f{number}": f"f{number}" for number in range(1, 25)},
 }  # fmt: skip
 
-# Each ends the session, locks the screen, or reaches past the programs to the system; sets of modifiers that must all
-# be held, and the key. `*` is any key.
-_FORBIDDEN: tuple[tuple[frozenset[str], str, str], ...] = (
-    (frozenset({"ctrl", "alt"}), "delete", "asks the system itself, to end the session or the computer"),
-    (frozenset({"ctrl", "alt"}), "backspace", "ends the whole desktop on some systems"),
-    (frozenset({"alt"}), "sysrq", "speaks to the kernel"),
-    (frozenset({"alt"}), "print", "speaks to the kernel, since it is also Alt+SysRq"),
-    (frozenset(), "sysrq", "speaks to the kernel"),
-    (frozenset({"super"}), "l", "locks the screen"),
-    (frozenset({"ctrl", "alt"}), "l", "locks the screen"),
-    (frozenset({"ctrl", "super"}), "q", "locks the screen"),
-    (frozenset({"shift", "super"}), "q", "ends the session"),
-    *((frozenset({"ctrl", "alt"}), f"f{number}", "leaves the desktop for a text console") for number in range(1, 13)),
+# Each ends the session, locks the screen, leaves it for a text console, or speaks to the kernel (Alt+Print is Alt+SysRq
+# on many keyboards): the modifiers that must all be held, and the key.
+_FORBIDDEN: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"ctrl", "alt"}), "delete"),
+    (frozenset({"ctrl", "alt"}), "backspace"),
+    (frozenset({"alt"}), "print"),
+    (frozenset(), "sysrq"),
+    (frozenset({"super"}), "l"),
+    (frozenset({"ctrl", "alt"}), "l"),
+    (frozenset({"ctrl", "super"}), "q"),
+    (frozenset({"shift", "super"}), "q"),
+    *((frozenset({"ctrl", "alt"}), f"f{number}") for number in range(1, 13)),
 )
 _MOST_CHARACTERS = 60
 _SYMBOLS = re.compile(r"([⌃⌥⇧⌘])(?=\S)")
@@ -105,6 +104,8 @@ def _key(part: str, text: str) -> str:
 
 def _require_harmless(combination: Combination) -> None:
     held = set(combination.modifiers)
-    for modifiers, key, reason in _FORBIDDEN:
-        if key == combination.key and modifiers <= held:
-            raise ToolRefusedError(f"{combination} is never pressed: it {reason}", code="key_refused")
+    if any(key == combination.key and modifiers <= held for modifiers, key in _FORBIDDEN):
+        raise ToolRefusedError(
+            f"{combination} is never pressed: it can end the session, lock the screen or reach the system itself",
+            code="key_refused",
+        )

@@ -69,12 +69,10 @@ async def scan_network(
 ) -> ToolResult:
     """Find the devices on the local network and their open ports.
 
-    Devices that answer on none of the ports are not seen.
-
     Args:
-        network: A private network such as 192.168.1.0/24, or one address; this computer's own when left out.
-        ports: Which ports to try; about 20 common ones when left out.
-        names: Also ask for the devices' names.
+        network: Such as 192.168.1.0/24, or one address; this computer's own when left out.
+        ports: About 20 common ones when left out.
+        names: Also ask for their names.
     """
     networks = [_parse_network(network)] if network.strip() else await to_thread.run_sync(_own_networks)
     tried = _check_ports(ports)
@@ -214,6 +212,7 @@ def _result(networks: Sequence[IPv4Network], found: Mapping[IPv4Address, _Host],
     where = ", ".join(map(str, networks))
     hosts = [(address, found[address]) for address in sorted(found)]
     lines = [_line(address, host) for address, host in hosts] or ["Nobody answered."]
+    lines.append("Devices that answer on none of these ports are not seen.")
     tried = ", ".join(map(str, ports))
     return ToolResult(
         text="\n".join([f"Hosts that answered in {where}, ports tried: {tried}.", *lines]),

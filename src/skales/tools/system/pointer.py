@@ -7,17 +7,17 @@ from typing import Annotated
 
 from anyio import to_thread
 
-from skales.core.errors import ToolError, ToolRefusedError
+from skales.core.errors import ToolRefusedError
 from skales.core.ports import Question
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
+from skales.tools.screens import Seen, require_fresh
 from skales.tools.system.desktop import Button, Direction, open_desktop
-from skales.tools.system.finding import locate, not_found, render_places, require_point
+from skales.tools.system.finding import Located, locate, not_found, render_places, require_point
 from skales.tools.system.reading import can_read, read_words
-from skales.tools.system.shots import Seen, require_fresh, take_shot
+from skales.tools.system.shots import take_shot
 
-_LARGEST = 100_000
 _MOST_STEPS = 50
 # The part of the picture around a point in which the words of a button stand, in points.
 _LABEL_ACROSS = 90
@@ -57,25 +57,29 @@ class _Target:
 async def computer_click(  # noqa: PLR0913 - what a model may say of a click
     ctx: ToolContext,
     text: str = "",
-    x: Annotated[float, Range(0, _LARGEST)] | None = None,
-    y: Annotated[float, Range(0, _LARGEST)] | None = None,
+    x: float | None = None,
+    y: float | None = None,
     revision: int | None = None,
     button: Button = Button.LEFT,
     clicks: Annotated[int, Range(1, 3)] = 1,
 ) -> ToolResult:
     """Click a control on the screen, by the text on it or by a point of a picture.
 
-    Take a picture afterwards to see what came of it.
-
     Args:
         text: The words on the control; the safer way.
-        x: Instead of a text, the point to click, as in the picture.
-        y: The point's distance from the top.
-        revision: The picture that the point is of.
-        button: Which mouse button.
+        x: Instead, a point of the picture.
+        y: From its top.
+        revision: Of that picture.
+        button: Mouse button.
         clicks: 2 for a double click.
     """
-    target = await (_by_text(ctx, text) if text.strip() else _by_point(ctx, x, y, revision))
+    if text.strip():
+        located = await locate(ctx, text)
+        if not located.is_certain:
+            return _uncertain(located, text)
+        target = _target(located)
+    else:
+        target = await _by_point(ctx, x, y, revision)
     await _ask_if_grave(ctx, target, text)
     # Reading and asking take time, in which the screen may have changed.
     require_fresh(target.seen, await take_shot(target.seen.monitor), target.x, target.y)
@@ -104,18 +108,18 @@ async def computer_scroll(  # noqa: PLR0913 - what a model may say of it
     ctx: ToolContext,
     direction: Direction,
     amount: Annotated[int, Range(1, _MOST_STEPS)] = 3,
-    x: Annotated[float, Range(0, _LARGEST)] | None = None,
-    y: Annotated[float, Range(0, _LARGEST)] | None = None,
+    x: float | None = None,
+    y: float | None = None,
     revision: int | None = None,
 ) -> ToolResult:
     """Scroll what is under the pointer, or under a point of a picture.
 
     Args:
-        direction: Where to look next.
+        direction: Where to.
         amount: Steps of the wheel.
-        x: The point to scroll at, as in the picture; where the pointer is when left out.
-        y: The point's distance from the top.
-        revision: The picture that the point is of.
+        x: A point of the picture to scroll at.
+        y: From its top.
+        revision: Of that picture.
     """
     place: tuple[float, float] | None = None
     if (x, y, revision) != (None, None, None):
@@ -134,18 +138,24 @@ async def computer_scroll(  # noqa: PLR0913 - what a model may say of it
     )
 
 
-async def _by_text(ctx: ToolContext, text: str) -> _Target:
-    located = await locate(ctx, text)
-    places = located.places
-    if not places:
+def _target(located: Located) -> _Target:
+    place = located.places[0]
+    return _Target(located.seen, place.x, place.y, place.text)
+
+
+def _uncertain(located: Located, text: str) -> ToolResult:
+    """Nothing was clicked; the places between which only the picture can decide."""
+    if not located.found:
         raise not_found(text)
-    if len(places) > 1 or places[0].likeness < 1:
-        raise ToolError(
-            f"It is not certain what to click; read in revision {located.seen.revision}:\n{render_places(places)}",
-            hint="Click one of these points instead",
-            code="ambiguous",
-        )
-    return _Target(located.seen, places[0].x, places[0].y, places[0].text)
+    places = render_places(located.places)
+    revision = located.seen.revision
+    return ToolResult(
+        text=f"Nothing was clicked: it is not certain which of these is meant. Click one of the points of revision "
+        f"{revision} instead.\n{places}",
+        summary="Nothing was clicked: several places fit",
+        is_error=True,
+        data={"revision": revision, "places": [place.facts() for place in located.places]},
+    )
 
 
 async def _by_point(ctx: ToolContext, x: float | None, y: float | None, revision: int | None) -> _Target:

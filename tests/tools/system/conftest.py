@@ -16,7 +16,7 @@ from skales.core.json import JsonObject
 
 _FORM = Path(__file__).with_name("form.py")
 _PACKAGES = "apt-get install -y xvfb tesseract-ocr python3-tk fonts-dejavu-core"
-_WAIT_S = 5
+_WAIT_S = 15
 
 
 @dataclass
@@ -44,10 +44,18 @@ class Form:
 @pytest.fixture(scope="session")
 def xvfb() -> Iterator[str]:
     """The name of a screen, 1280 x 800, that exists for the tests only."""
+    process, name = start_screen()
+    yield name
+    process.terminate()
+    process.wait(timeout=_WAIT_S)
+
+
+def start_screen() -> tuple["subprocess.Popen[bytes]", str]:
+    """A screen that runs, and its name; fails when the program is not installed."""
     reading, writing = os.pipe()
     try:
         process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[writing],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -57,9 +65,7 @@ def xvfb() -> Iterator[str]:
     os.close(writing)
     with os.fdopen(reading, encoding="ascii") as numbers:
         number = numbers.readline().strip()
-    yield f":{number}"
-    process.terminate()
-    process.wait(timeout=_WAIT_S)
+    return process, f":{number}"
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ async def test_without_a_camera_it_is_said_how_to_set_one_up(call: Call) -> None
     with pytest.raises(ToolError, match="No camera is set up") as caught:
         await call("camera_snapshot")
     assert caught.value.code == "no_camera"
-    assert "skales settings set cameras.door.address" in caught.value.hint
+    assert "skales config set cameras.door.address" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from skales.core.json import as_object
 from skales.core.ports import CallScope
 from skales.tools.registry import BuiltinToolbox
 from tests.tools.conftest import Call
-from tests.tools.system.conftest import Form
+from tests.tools.system.conftest import Form, start_screen
 
 pytestmark = [pytest.mark.anyio, pytest.mark.desktop]
 
@@ -145,6 +145,20 @@ async def test_cancelled_typing_stops_and_holds_no_key(form: Form, toolbox: Buil
     assert held_keys() == []
     typed = max((len(str(note["text"])) for note in form.notes("name")), default=0)
     assert typed <= 40
+
+
+async def test_screen_that_goes_away_while_typing_is_an_error(
+    toolbox: BuiltinToolbox, scope: CallScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, name = start_screen()
+    monkeypatch.setenv("DISPLAY", name)
+    spec = toolbox.find("computer_type")
+    assert spec is not None
+    told = CallScope(scope.session_id, scope.call_id, scope.ask, lambda _progress: process.kill())
+    with pytest.raises(ToolError, match="The screen went away") as caught:
+        await toolbox.run(spec, {"text": "b c " * 1000}, told)
+    assert caught.value.code == "no_display"
+    process.wait(timeout=5)
 
 
 async def test_lent_keys_are_given_back(call: Call, form: Form) -> None:

@@ -83,7 +83,7 @@ def _choose(cameras: Mapping[str, Camera], wanted: str) -> tuple[str, Camera]:
     if not ready:
         raise ToolError(
             "No camera is set up",
-            hint="The person can name one: skales settings set cameras.door.address http://192.168.1.20/snapshot.jpg",
+            hint="The person can name one: skales config set cameras.door.address http://192.168.1.20/snapshot.jpg",
             code="no_camera",
         )
     names = ", ".join(sorted(ready))

@@ -81,6 +81,8 @@ async def open_desktop() -> AsyncGenerator[Desktop]:
     desktop = await to_thread.run_sync(_connect)
     try:
         yield desktop
+    except _lost_errors() as error:
+        raise no_display("The screen went away", "Look at it again with computer_screenshot") from error
     finally:
         with CancelScope(shield=True):
             await to_thread.run_sync(desktop.close)
@@ -115,6 +117,14 @@ def _connect() -> Desktop:
     from skales.tools.system.native import open_native
 
     return open_native()
+
+
+def _lost_errors() -> tuple[type[Exception], ...]:
+    if not _is_x11_system():
+        return (OSError,)
+    from skales.tools.system.x11 import lost_errors
+
+    return lost_errors()
 
 
 def _is_x11_system() -> bool:

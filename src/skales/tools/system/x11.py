@@ -8,7 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from skales.core.errors import ToolError
@@ -56,16 +56,19 @@ def open_display(name: str) -> "Display":
     try:
         _require_listening(name)
         found = display.Display(name)
-    except (error.DisplayError, error.XauthError, OSError, ValueError) as cause:
+        _require_drivable(found)
+    except (error.DisplayError, error.XauthError, *lost_errors(), ValueError) as cause:
         raise no_display(
             f"The display {name!r} cannot be opened", "Start Skales from a terminal of the desktop it should work on"
         ) from cause
-    try:
-        _require_drivable(found)
-    except ToolError:
-        found.close()
-        raise
     return found
+
+
+def lost_errors() -> tuple[type[Exception], ...]:
+    """What the library raises when the screen goes away."""
+    from Xlib import error
+
+    return OSError, error.ConnectionClosedError
 
 
 def _require_listening(name: str) -> None:
@@ -81,10 +84,24 @@ def _require_listening(name: str) -> None:
 
 
 def _require_drivable(found: "Display") -> None:
-    if found.has_extension("XWAYLAND"):
+    """Close the connection and raise ToolError when programs cannot be driven on this display."""
+    if found.has_extension("XWAYLAND") or _has_wayland_screens(found):
+        found.close()
         raise wayland_error()
     if not found.has_extension("XTEST"):
+        found.close()
         raise no_display("This display lets no program press keys (it has no XTEST)", "Use another display")
+
+
+def _has_wayland_screens(found: "Display") -> bool:
+    """Whether an X server inside Wayland shows itself by the names of its screens, as those before 2023 do."""
+    if not found.has_extension("RANDR"):
+        return False
+    from Xlib.ext import randr
+
+    resources = randr.get_screen_resources(found.screen().root)
+    infos = [randr.get_output_info(found, output, resources.config_timestamp) for output in resources.outputs]
+    return any(str(output.name).startswith("XWAYLAND") for output in infos)
 
 
 class X11Desktop:
@@ -148,12 +165,13 @@ class X11Desktop:
 
     def close(self) -> None:
         """Take lent keys back, and leave."""
-        if self._lent:
-            time.sleep(_LAYOUT_S)
-            for keycode in self._lent.values():
-                self._assign(keycode, 0)
-            self._display.sync()
-        self._display.close()
+        with suppress(*lost_errors()):
+            if self._lent:
+                time.sleep(_LAYOUT_S)
+                for keycode in self._lent.values():
+                    self._assign(keycode, 0)
+                self._display.sync()
+            self._display.close()
 
     def _press_button(self, number: int) -> None:
         from Xlib import X

@@ -57,7 +57,7 @@ def open_display(name: str) -> "Display":
         _require_listening(name)
         found = display.Display(name)
         _require_drivable(found)
-    except (error.DisplayError, error.XauthError, *lost_errors(), ValueError) as cause:
+    except (error.DisplayError, error.XauthError, error.ConnectionClosedError, OSError, ValueError) as cause:
         raise no_display(
             f"The display {name!r} cannot be opened", "Start Skales from a terminal of the desktop it should work on"
         ) from cause

@@ -24,12 +24,13 @@ from skales.data.planner import PlannerStore
 from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
-from skales.data.settings import NoteFormat, SettingsStore, VaultSettings
+from skales.data.settings import CameraSettings, NoteFormat, SettingsStore, VaultSettings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.screens import ScreenMemory
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -45,6 +46,7 @@ class Rules:
     vaults: list[VaultSettings] = field(default_factory=list[VaultSettings])
     note_format: NoteFormat = field(default_factory=NoteFormat)
     board: NoticeBoard = field(default_factory=lambda: NoticeBoard(FixedClock(), list, list))
+    cameras: dict[str, CameraSettings] = field(default_factory=dict[str, CameraSettings])
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -77,6 +79,7 @@ def contexts(
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
+    screens = ScreenMemory(clock)
 
     settings = SettingsStore(home, quarantine)
     program = Program(home, settings.load, quarantine)
@@ -104,6 +107,8 @@ def contexts(
             ftp_profiles=FtpProfiles(home, quarantine, clock, ids),
             deploy_targets=DeployTargets(home, quarantine),
             published=PublishedFiles(home, quarantine),
+            screens=screens,
+            cameras=rules.cameras,
         )
 
     yield context

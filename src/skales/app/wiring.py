@@ -68,6 +68,7 @@ from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.screens import ScreenMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +195,7 @@ def build_app(
     ftp_profiles = FtpProfiles(directory, quarantine, clock, ids)
     deploy_targets = DeployTargets(directory, quarantine)
     started = StartedCalls(directory)
+    screens = ScreenMemory(clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -228,6 +230,8 @@ def build_app(
             ftp_profiles=ftp_profiles,
             deploy_targets=deploy_targets,
             published=PublishedFiles(directory, quarantine),
+            screens=screens,
+            cameras=settings.load().cameras,
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)

@@ -193,6 +193,14 @@ class NoteFormat(_FilePart):
     filename: str = ""
 
 
+class CameraSettings(_FilePart):
+    """A camera. `address` is where it gives one picture (http, https), or a device such as `/dev/video0`."""
+
+    address: str = Field(default="", repr=False)
+    username: str = ""
+    password: str = Field(default="", repr=False)
+
+
 class Settings(_FilePart):
     """All settings as they count now. Shared between readers; nobody changes it."""
 
@@ -216,6 +224,7 @@ class Settings(_FilePart):
     session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none
     daily_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 0.0
     compact_at_percent: Annotated[int, _from_to(0, 95)] = 75  # of the window; 0 is never
+    cameras: dict[str, CameraSettings] = {}
     addons: dict[str, bool] = {}
     pinned_tools: list[str] = []  # always offered to models
     obsidian_vaults: list[VaultSettings] = []

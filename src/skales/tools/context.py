@@ -28,6 +28,7 @@ from skales.data.skill_text import Skill
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.screens import ScreenMemory
 
 
 class ToolSearch(Protocol):
@@ -238,6 +239,24 @@ class PublishedBook(Protocol):
 
     def save(self, place: str, files: Mapping[str, PublishedFile]) -> None:
         """Replace what is known of a place."""
+
+
+class Camera(Protocol):
+    """A camera that the person has set up."""
+
+    @property
+    def address(self) -> str:
+        """Where it gives one picture, or its device."""
+        ...
+
+    @property
+    def username(self) -> str:
+        """Empty when it asks for none."""
+        ...
+
+    @property
+    def password(self) -> str:
+        """Never shown to anybody."""
         ...
 
 
@@ -245,7 +264,7 @@ class PublishedBook(Protocol):
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
 
-    `command_timeout_s` bounds a shell command or script.
+    `command_timeout_s` bounds a shell command or script. `cameras` are the ones of the settings, by name.
     """
 
     scope: CallScope
@@ -261,6 +280,8 @@ class ToolContext:
     ftp_profiles: FtpProfileBook
     deploy_targets: DeployTargetBook
     published: PublishedBook
+    screens: ScreenMemory
+    cameras: Mapping[str, Camera]
     command_timeout_s: float = 120
     _: KW_ONLY
     planner: Planner

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from skales.cli.backend import open_backend
+from skales.cli.progress_bar import ProgressBar
 from skales.cli.terminal import aside, can_ask, row, success, title, warn
 from skales.core.clock import SystemClock
 from skales.core.errors import InputError
@@ -114,8 +115,12 @@ def _test(profile: FtpProfile) -> int:
 
 
 async def _run_tool(name: str, arguments: JsonObject) -> JsonObject:
-    async with open_backend() as backend:
-        return await backend.run_tool(name, arguments)
+    bar = ProgressBar()
+    try:
+        async with open_backend() as backend:
+            return await backend.run_tool(name, arguments, bar.show)
+    finally:
+        bar.clear()
 
 
 def _trust(profiles: FtpProfiles, name: str) -> int:

@@ -61,6 +61,10 @@ class FakeToolbox:
     def is_enabled(self, name: str) -> bool:
         return not any(tool.addon for tool in self.known if tool.name == name)
 
+    def why_off(self, name: str) -> str:
+        addon = next((tool.addon for tool in self.known if tool.name == name), "")
+        return f"{name} belongs to the add-on {addon!r}, which is switched off" if addon else ""
+
     def find(self, name: str) -> ToolSpec | None:
         return next((tool for tool in self.known if tool.name == name), None)
 

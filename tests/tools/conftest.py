@@ -2,24 +2,30 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from skales.app.wiring import stand_connectors
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
+from skales.data.connectors import ConnectorStore
 from skales.data.index import Index
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
+from skales.data.settings import Settings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.conditions import Condition
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.web.search_desk import SearchDesk
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -30,6 +36,7 @@ class Rules:
     paths: PathPolicy
     network: NetworkPolicy = field(default_factory=lambda: NetworkPolicy(allow_loopback=True))
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
+    settings: Settings = field(default_factory=Settings)
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
 
@@ -59,8 +66,13 @@ def rules(home: DataDirectory) -> Rules:
 
 
 @pytest.fixture
+def search_desk(clock: FixedClock, rules: Rules) -> SearchDesk:
+    return SearchDesk(lambda: rules.settings, clock)
+
+
+@pytest.fixture
 def contexts(
-    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules
+    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules, search_desk: SearchDesk
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
@@ -76,6 +88,9 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            search=search_desk,
+            connectors=ConnectorStore(home, quarantine),
+            service_urls=rules.settings.service_urls,
         )
 
     yield context
@@ -83,8 +98,15 @@ def contexts(
 
 
 @pytest.fixture
-def toolbox(contexts: Callable[[CallScope], ToolContext], rules: Rules) -> BuiltinToolbox:
-    return BuiltinToolbox(contexts, lambda: rules.addons)
+def toolbox(
+    contexts: Callable[[CallScope], ToolContext], rules: Rules, search_desk: SearchDesk, home: DataDirectory
+) -> BuiltinToolbox:
+    connectors = ConnectorStore(home, Quarantine(home.quarantine, FixedClock()))
+    conditions: dict[str, Condition] = {
+        "search_engine": search_desk.standing,
+        "connector": partial(stand_connectors, connectors),
+    }
+    return BuiltinToolbox(contexts, lambda: rules.addons, conditions)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.core.clock import Clock, SystemClock
-from skales.core.errors import NotFoundError
+from skales.core.errors import InputError, NotFoundError
 from skales.core.events import TurnEvent
 from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
@@ -37,6 +37,7 @@ from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
+from skales.data.connectors import ConnectorStore
 from skales.data.devkit import DevKit
 from skales.data.grants import GrantStore
 from skales.data.index import Index
@@ -55,11 +56,13 @@ from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
-from skales.security.network import NetworkPolicy
+from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
+from skales.tools.conditions import Standing
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.web import search_desk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ class App:
     tasks: TaskStore
     grants: GrantStore
     devkit: DevKit
+    connectors: ConnectorStore
     capabilities: Capabilities
     toolbox: Toolbox
     gate: Gate
@@ -176,6 +180,8 @@ def build_app(
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
+    connectors = ConnectorStore(directory, quarantine)
+    search = search_desk.SearchDesk(settings.load, clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -183,10 +189,25 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            search=search,
+            connectors=connectors,
+            service_urls=settings.load().service_urls,
         )
 
-    toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
+    toolbox = BuiltinToolbox(
+        context_for,
+        lambda: settings.load().addons,
+        {search_desk.NEED: search.standing, "connector": partial(stand_connectors, connectors)},
+    )
     questions = ApprovalStore(directory, quarantine)
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
     notices = NoticeBoard(clock, questions.pending, quarantine.notices)
@@ -278,6 +299,7 @@ def build_app(
         tasks=tasks,
         grants=grants,
         devkit=DevKit(directory, clock),
+        connectors=connectors,
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
@@ -299,6 +321,13 @@ def build_app(
     )
 
 
+def stand_connectors(connectors: ConnectorStore) -> Standing:
+    """Whether there is a connector to call, and what they are called."""
+    names = [connector.id for connector in connectors.list()]
+    missing = "" if names else "No connector is set up; `skales connectors add` sets one up"
+    return Standing(missing, ", ".join(names))
+
+
 def _check_arguments(toolbox: Toolbox, tool: str, arguments: JsonObject) -> JsonObject:
     """The arguments of a tool named by an approval; one that is gone by now is left to the gate."""
     spec = toolbox.find(tool)
@@ -314,7 +343,16 @@ def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
         blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
         unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
     )
-    return Policy(settings.safety_mode, paths, NetworkPolicy(allow_loopback=settings.allow_loopback))
+    return Policy(settings.safety_mode, paths, build_network_policy(settings))
+
+
+def build_network_policy(settings: Settings) -> NetworkPolicy:
+    """Which hosts tools may reach; an entry of the block list that names no host blocks none."""
+    blocked: list[str] = []
+    for text in settings.blocked_domains:
+        with suppress(InputError):
+            blocked.append(parse_domain(text))
+    return NetworkPolicy(settings.allow_loopback, settings.allow_lan, tuple(blocked))
 
 
 def _folder(text: str) -> Path:

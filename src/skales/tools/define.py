@@ -3,8 +3,8 @@
 The decorator only marks; `schema` derives the ToolSpec, which is generated into `index.json`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NewType, TypeVar
 
@@ -42,15 +42,19 @@ class ToolMark:
     addon: str
     action: str
     example: ToolExample | None
+    needs: str = ""
+    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
-def tool(
+def tool(  # noqa: PLR0913 - all that is said of a tool stands here
     category: str,
     safety: Safety,
     *effects: Effect,
     addon: str = "",
     action: str = "",
     example: tuple[str, Mapping[str, JsonValue]] | None = None,
+    needs: str = "",
+    asks_unless: Mapping[str, Sequence[str]] | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -66,9 +70,13 @@ def tool(
             shows how long a text is instead of the text; a part in brackets vanishes when an argument in it is not
             given: `Search for {query}[ in {path}]`.
         example: A request in a person's words, and the arguments it leads to.
+        needs: A condition of `conditions` without which the tool is not offered; `{name}` of it in the docstring
+            becomes its words.
+        asks_unless: Arguments with the values that let a tool which asks run unasked; all of them must fit.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown)
+    harmless = {name: tuple(values) for name, values in (asks_unless or {}).items()}
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, needs, harmless)
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

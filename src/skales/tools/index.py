@@ -47,6 +47,10 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         effects=frozenset(Effect(as_text(effect)) for effect in as_list(entry.get("effects"))),
         addon=as_text(entry.get("addon")),
         example=ToolExample(as_text(example.get("request")), as_object(example.get("arguments"))) if example else None,
+        asks_unless={
+            name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
+        },
+        needs=as_text(entry.get("needs")),
         links=frozenset(as_text(name) for name in as_list(entry.get("links"))),
     )
     return IndexEntry(
@@ -68,6 +72,8 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "safety": spec.safety.value,
         "effects": sorted(effect.value for effect in spec.effects),
         "links": sorted(spec.links),
+        "asks_unless": {name: list(values) for name, values in spec.asks_unless.items()},
+        "needs": spec.needs,
         "addon": spec.addon,
         "action": entry.action,
         "example": cast(JsonValue, example and {"request": example.request, "arguments": example.arguments}),

@@ -50,7 +50,7 @@ def build_control(
         text=_show_text(value) if came.typed is None else came.typed,
         is_on=value is True,
         choices=tuple(_show_option(option, value) for option in setting.options),
-        folders=tuple(as_text(item) for item in as_list(value)) if setting.kind is Kind.FOLDERS else (),
+        folders=_list_texts(setting, value),
         unit=_(setting.unit) if setting.unit else "",
         low=setting.low,
         high=setting.high,
@@ -65,6 +65,11 @@ def build_control(
         confirmation=_ask(setting, came.asked) if came.asked else None,
         beside=beside,
     )
+
+
+def _list_texts(setting: Setting, value: JsonValue) -> tuple[str, ...]:
+    is_list = setting.kind in (Kind.FOLDERS, Kind.WORDS)
+    return tuple(as_text(item) for item in as_list(value)) if is_list else ()
 
 
 def loose_faults(faults: Sequence[SettingFault], settings: Sequence[Setting]) -> tuple[str, ...]:

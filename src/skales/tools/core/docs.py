@@ -19,7 +19,7 @@ from skales.tools.define import tool
 _MOST_SECTIONS = 4
 _MOST_TEXT = 8_000
 _STEM = 4
-_TITLE_WEIGHT = 3
+_TITLE_WEIGHT = 6
 # A section that fits less than this share of the best one's fit is beside the point.
 _LEAST_SHARE = 0.35
 _HEADING = re.compile(r"^#{1,3} +(.+?)\s*$")
@@ -106,7 +106,7 @@ def _sections(page: str, text: str) -> Iterator[_Section]:
         if body:
             name = title if title == top or not top else f"{top}: {title}"
             counted = Counter(_stems(body))
-            counted.update(dict.fromkeys(_stems(name), _TITLE_WEIGHT))
+            counted.update(dict.fromkeys(_stems(f"{name} {page.removesuffix('.md')}"), _TITLE_WEIGHT))
             yield _Section(page, name, body, counted)
         title, lines = heading[1], []
         top = title if line.startswith("# ") else top

@@ -18,7 +18,7 @@ from skales.tools.web.inline import absolute_address, build_setting, render_line
 from skales.tools.web.readable import page_title
 
 _MOST_META = 500
-_LEAST_SENTENCE = 40
+_LEAST_SENTENCE = 30
 _MOST_SENTENCE = 400
 _MOST_SENTENCES = 2_000
 _EARLY_WEIGHT = 0.5

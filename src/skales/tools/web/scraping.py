@@ -23,6 +23,7 @@ _MOST_TABLES = 20
 _MOST_FIELDS = 30
 _MOST_VALUE = 1_000
 _ADDRESSES = frozenset({"href", "src", "action", "poster", "data-src"})
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _FIELD = re.compile(r"(.*?)(?:@([A-Za-z_][\w:.-]*))?", re.DOTALL)
 
 
@@ -202,7 +203,7 @@ def _first_value(desk: _Desk, top: Element, field: _Field) -> str:
 
 def _value(desk: _Desk, element: Element, field: _Field) -> str:
     if not field.attribute:
-        return _clean(render_line(element, desk.setting, 0))
+        return _clean(_LINK.sub(r"\1", render_line(element, desk.setting, 0)))
     text = element.attributes.get(field.attribute, "")
     return _clean(absolute_address(text, desk.setting) or text if field.attribute in _ADDRESSES else text)
 

@@ -26,10 +26,9 @@ def test_connector_is_added_listed_and_removed(
     store: ConnectorStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     type_secret(monkeypatch, "key-1234567890")
-    added = main(
-        ["connectors", "add", "My CRM", "https://crm.example/api", "--auth", "header", "--auth-name", "X-Key"]
-        + ["--method", "get", "--method", "POST", "--header", "Accept-Language: de", "--secret-stdin"]
-    )
+    options = ["--auth", "header", "--auth-name", "X-Key", "--method", "get", "--method", "POST"]
+    headers = ["--header", "Accept-Language: de", "--secret-stdin"]
+    added = main(["connectors", "add", "My CRM", "https://crm.example/api", *options, *headers])
     assert added == 0
     kept = store.get("my-crm")
     assert (kept.auth.secret, kept.methods, kept.headers) == (

@@ -26,7 +26,12 @@ def test_a_connector_comes_back_as_it_was_made(store: ConnectorStore, home: Data
     auth = ConnectorAuth(kind=AuthKind.HEADER, name="X-Key", secret="s3cret")
     made = store.add(crm(auth=auth, headers={"X-A": "b"}, methods=("get", "POST")))
     assert made == Connector(
-        id="my-crm", name="My CRM", base_url="https://crm.example/api", auth=auth, headers={"X-A": "b"}, methods=("GET", "POST")
+        id="my-crm",
+        name="My CRM",
+        base_url="https://crm.example/api",
+        auth=auth,
+        headers={"X-A": "b"},
+        methods=("GET", "POST"),
     )
     assert ConnectorStore(home, Quarantine(home.quarantine, FixedClock())).list() == [made]
     assert store.get("MY crm") == store.get("My-CRM") == made

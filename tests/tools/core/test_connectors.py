@@ -72,7 +72,10 @@ async def test_request_goes_below_the_base_with_query_and_body(
     ("auth", "sent"),
     [
         (ConnectorAuth(kind=AuthKind.BEARER, secret=SECRET), f"Authorization: Bearer {SECRET}\r\n"),
-        (ConnectorAuth(kind=AuthKind.BASIC, name="ana", secret="pw-12345"), "Authorization: Basic YW5hOnB3LTEyMzQ1\r\n"),
+        (
+            ConnectorAuth(kind=AuthKind.BASIC, name="ana", secret="pw-12345"),
+            "Authorization: Basic YW5hOnB3LTEyMzQ1\r\n",
+        ),
         (ConnectorAuth(kind=AuthKind.HEADER, name="X-Key", secret=SECRET), f"X-Key: {SECRET}\r\n"),
         (ConnectorAuth(kind=AuthKind.QUERY, name="key", secret=SECRET), "GET /api/v1/x?key=s3cret%2Fkey%2B1%3D%3D "),
     ],
@@ -102,16 +105,17 @@ async def test_missing_secret_is_said_before_anything_is_sent(
 
 async def test_method_that_is_not_allowed_is_refused(server: LocalServer, call: Call, store: ConnectorStore) -> None:
     add(store, server, None, "GET")
-    with pytest.raises(ToolError, match="does not allow DELETE. It allows GET"):
+    with pytest.raises(ToolError, match=r"does not allow DELETE\. It allows GET"):
         await call("connector_request", connector="crm", path="/x", method="DELETE")
-    with pytest.raises(ToolError, match="There is no connector 'other'. There are: crm"):
+    with pytest.raises(ToolError, match=r"There is no connector 'other'\. There are: crm"):
         await call("connector_request", connector="other", path="/x")
     assert server.requests == []
 
 
 ESCAPES = (
     "..", "../secret", "/a/../../secret", "/a/..", "/./a", "//evil.example/", "/a//b", "\\\\evil.example", "/a\\..\\b",
-    "/%2e%2e/x", "/a/%2E%2E%2Fx", "/%252e%252e/x", "/%25252e%25252e/x", "/a%5c..%5cb", "/a;/..;/b", "/..;x/b", "/a/%2e./b",
+    "/%2e%2e/x", "/a/%2E%2E%2Fx", "/%252e%252e/x", "/%25252e%25252e/x", "/a%5c..%5cb", "/a;/..;/b", "/..;x/b", 
+    "/a/%2e./b",
     "http://evil.example/", "https:%2f%2fevil.example", "/a?x=1", "/a#b", "/a%3fx", "/a\nb", "/a\x00b", "/a%00b",
     "/a%0d%0aX: y", "/a\u202eb", "/" + "a" * 5_000,
 )  # fmt: skip
@@ -125,7 +129,9 @@ async def test_path_cannot_leave_the_base(server: LocalServer, call: Call, store
     assert server.requests == []
 
 
-@pytest.mark.parametrize("path", ["", "/", "@evil.example/", "/a@b/c", ":8080/x", "/a/b.json", "/ä/日本", "/a..b/...", "/x:y"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "@evil.example/", "/a@b/c", ":8080/x", "/a/b.json", "/ä/日本", "/a..b/...", "/x:y"]
+)
 def test_odd_path_stays_on_the_host(path: str) -> None:
     connector = Connector(id="a", name="a", base_url="https://api.example/v1")
     parts = urlsplit(build_address(connector, path, {}))
@@ -146,12 +152,11 @@ def test_query_that_is_no_list_of_values_is_refused() -> None:
         build_address(connector, "/x", {"a": {"b": 1}})
 
 
-async def test_person_sets_one_up_without_a_secret(
-    call: Call, store: ConnectorStore, toolbox: BuiltinToolbox
-) -> None:
+async def test_person_sets_one_up_without_a_secret(call: Call, store: ConnectorStore, toolbox: BuiltinToolbox) -> None:
     spec = toolbox.find("create_connector")
     assert spec is not None
-    assert (spec.safety, spec.effects) == (Safety.MANUAL, {Effect.WRITES})
+    assert spec.safety is Safety.MANUAL
+    assert spec.effects == {Effect.WRITES}
     assert not any("secret" in name or "key" in name for name in as_object(spec.parameters["properties"]))
     result = await call("create_connector", name="My CRM", base_url="https://crm.example/api/", auth="bearer")
     assert result.text == (

@@ -17,7 +17,8 @@ from tests.tools.web.conftest import LocalServer, reply
 pytestmark = pytest.mark.anyio
 
 GRAZ: dict[str, JsonValue] = {
-    "name": "Graz", "admin1": "Styria", "country": "Austria", "country_code": "AT", "latitude": 47.07, "longitude": 15.44,
+    "name": "Graz", "admin1": "Styria", "country": "Austria", "country_code": "AT",
+    "latitude": 47.07, "longitude": 15.44,
 }  # fmt: skip
 FORECAST: dict[str, JsonValue] = {
     "timezone": "Europe/Vienna",
@@ -89,7 +90,9 @@ async def test_ambiguous_name_says_which_place_was_taken(server: LocalServer, ca
     )
 
 
-@pytest.mark.parametrize("city", ["Springfield, Illinois", "Springfield,illinois, US", "Springfield, Illinois, United States"])
+@pytest.mark.parametrize(
+    "city", ["Springfield, Illinois", "Springfield,illinois, US", "Springfield, Illinois, United States"]
+)
 async def test_region_or_country_chooses_among_them(server: LocalServer, call: Call, rules: Rules, city: str) -> None:
     play(server, rules, [place("Springfield", region, "United States") for region in ("Missouri", "Illinois")])
     result = await call("get_weather", city=city)
@@ -102,7 +105,7 @@ async def test_unknown_place_is_an_error_that_names_what_there_is(
     server: LocalServer, call: Call, rules: Rules
 ) -> None:
     play(server, rules, [])
-    with pytest.raises(ToolError, match="No place named 'Xyz' is known. Check the spelling"):
+    with pytest.raises(ToolError, match=r"No place named 'Xyz' is known\. Check the spelling"):
         await call("get_weather", city="Xyz")
     play(server, rules, [GRAZ])
     with pytest.raises(ToolError, match="There is Graz, Styria, Austria"):
@@ -112,7 +115,10 @@ async def test_unknown_place_is_an_error_that_names_what_there_is(
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (reply(b'{"error":true,"reason":"Daily limit reached"}', "application/json", "429 Too Many"), "429: Daily limit"),
+        (
+            reply(b'{"error":true,"reason":"Daily limit reached"}', "application/json", "429 Too Many"),
+            "429: Daily limit",
+        ),
         (reply(b"<html>", "text/html"), "answered 200"),
         (reply(b"[]", "application/json"), "answered 200"),
         (reply(b'{"x":1}', "application/json"), "sent no weather"),

@@ -41,7 +41,7 @@ def test_download_asks_and_writes(toolbox: BuiltinToolbox) -> None:
 async def test_file_arrives_whole_under_the_servers_name(server: LocalServer, call: Call, workspace: Path) -> None:
     body = os.urandom(3_000_000)
     server.answers["/get"] = reply(
-        body, "application/pdf", headers={"Content-Disposition": "attachment; filename=\"Report 1.pdf\""}
+        body, "application/pdf", headers={"Content-Disposition": 'attachment; filename="Report 1.pdf"'}
     )
     result = await call("download_file", url=server.url("/get"))
     assert (workspace / "Report 1.pdf").read_bytes() == body
@@ -76,7 +76,9 @@ async def test_chosen_name_and_folder_are_used(server: LocalServer, call: Call, 
     assert result.summary == "Downloaded made/below/my.csv (4 bytes)"
 
 
-@pytest.mark.parametrize("name", ["../up.txt", "/etc/passwd", "a/b", "a\\b", "..", "nul.txt", "a\nb", "a\x00b", ".bashrc"])
+@pytest.mark.parametrize(
+    "name", ["../up.txt", "/etc/passwd", "a/b", "a\\b", "..", "nul.txt", "a\nb", "a\x00b", ".bashrc"]
+)
 async def test_name_that_could_lead_elsewhere_is_refused(
     server: LocalServer, call: Call, workspace: Path, name: str
 ) -> None:
@@ -144,7 +146,13 @@ async def test_file_beyond_the_most_is_given_up_while_it_comes(
     assert files_in(workspace) == set()
 
 
-async def test_cancelling_leaves_nothing_behind(server: LocalServer, ctx: ToolContext, workspace: Path) -> None:
+@pytest.fixture
+def place(workspace: Path) -> Path:
+    """The workspace as the gate hands it on."""
+    return workspace.resolve()
+
+
+async def test_cancelling_leaves_nothing_behind(server: LocalServer, ctx: ToolContext, place: Path) -> None:
     begun = anyio.Event()
 
     async def half(writer: asyncio.StreamWriter) -> None:
@@ -160,11 +168,11 @@ async def test_cancelling_leaves_nothing_behind(server: LocalServer, ctx: ToolCo
     server.answers["/f"] = half
     watched = replace(ctx, scope=replace(ctx.scope, report=report))
     async with anyio.create_task_group() as group:
-        group.start_soon(download_file, watched, Url(server.url("/f")), "", workspace.resolve())
+        group.start_soon(download_file, watched, Url(server.url("/f")), "", place)
         await begun.wait()
-        assert len(files_in(workspace)) == 1
+        assert len(files_in(place)) == 1
         group.cancel_scope.cancel()
-    assert files_in(workspace) == set()
+    assert files_in(place) == set()
 
 
 async def test_server_that_trickles_is_given_up(
@@ -172,7 +180,7 @@ async def test_server_that_trickles_is_given_up(
     contexts: Callable[[CallScope], ToolContext],
     scope: CallScope,
     clock: FixedClock,
-    workspace: Path,
+    place: Path,
 ) -> None:
     async def trickle(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
@@ -185,8 +193,8 @@ async def test_server_that_trickles_is_given_up(
 
     server.answers["/f"] = trickle
     with pytest.raises(ToolError, match="sends too slowly"):
-        await download_file(contexts(scope), Url(server.url("/f")), "", workspace.resolve())
-    assert files_in(workspace) == set()
+        await download_file(contexts(scope), Url(server.url("/f")), "", place)
+    assert files_in(place) == set()
 
 
 async def test_file_is_marked_as_from_the_web_without_secrets(server: LocalServer, call: Call, workspace: Path) -> None:
@@ -221,7 +229,12 @@ async def test_disk_that_is_a_pipe_or_full_is_an_error(server: LocalServer, call
         ('attachment; filename="a b.txt"', "https://x.example/c", "", "a b.txt"),
         ("attachment; filename=a.txt", "https://x.example/c", "", "a.txt"),
         ("ATTACHMENT; FileName=a.txt; size=3", "https://x.example/c", "", "a.txt"),
-        ("attachment; filename=x.txt; filename*=UTF-8''%e2%82%ac%20rates.txt", "https://x.example/c", "", "€ rates.txt"),
+        (
+            "attachment; filename=x.txt; filename*=UTF-8''%e2%82%ac%20rates.txt",
+            "https://x.example/c",
+            "",
+            "€ rates.txt",
+        ),
         ("attachment; filename*=iso-8859-1'en'%A3.txt; filename=x.txt", "https://x.example/c", "", "£.txt"),
         ("attachment; filename*=nope''%e2.txt; filename=x.txt", "https://x.example/c", "", "x.txt"),
         ("attachment; filename*=UTF-8''%ff%fe.txt", "https://x.example/c.txt", "", "c.txt"),

@@ -149,7 +149,7 @@ async def test_secret_of_the_address_is_not_repeated(server: LocalServer, call: 
 
 
 async def test_time_for_an_answer_is_bounded(server: LocalServer, call: Call) -> None:
-    with pytest.raises(ToolError, match="cannot be reached|cannot be read|did not answer"):
+    with pytest.raises(ToolError, match="cannot be reached"):
         await call("http_request", url="http://127.0.0.1:1/", timeout_s=1)
 
 

@@ -133,7 +133,7 @@ async def test_rows_beyond_the_most_are_counted(server: LocalServer, call: Call)
     ],
 )
 @pytest.mark.parametrize("name", ["web_scrape", "content_from_url"])
-async def test_what_is_no_page_is_an_error(
+async def test_what_is_no_page_is_an_error(  # noqa: PLR0913 - a table and its fixtures
     server: LocalServer, call: Call, name: str, body: bytes, kind: str, status: str, message: str
 ) -> None:
     server.answers["/"] = reply(body, kind, status)
@@ -151,7 +151,9 @@ async def test_hidden_text_of_the_injection_case_is_in_no_row_and_no_point(serve
 
 
 async def test_hidden_text_is_counted_where_pages_are_read(server: LocalServer, call: Call) -> None:
-    url = server.page("/", '<p>Shown.</p><p style="display:none">Twelve chars</p><script>x()</script><p>a\u200b\u200bb</p>')
+    url = server.page(
+        "/", '<p>Shown.</p><p style="display:none">Twelve chars</p><script>x()</script><p>a\u200b\u200bb</p>'
+    )
     result = await call("fetch_web_page", url=url)
     assert "Left out: 14 characters that no reader of the page can see." in result.text
     assert as_object(result.data)["hidden_characters"] == 14
@@ -207,7 +209,10 @@ async def test_page_without_marks_gives_title_and_picture_of_its_text(server: Lo
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
-        ("Dr. B. Smith of the 3. Regiment arrived in the town on Monday. He left the town again on Tuesday morning.", 2),
+        (
+            "Dr. B. Smith of the 3. Regiment arrived in the town on Monday. He left the town again on Tuesday morning.",
+            2,
+        ),
         ("Die alte Brücke wurde am Montag gesperrt, weil sie Risse hat. Über den Fluss fährt jetzt eine Fähre.", 2),
         ("Too short. Also short.", 0),
         ("x" * 500, 0),

@@ -93,7 +93,11 @@ def _shown(connector: Connector) -> JsonObject:
         "id": connector.id,
         "name": connector.name,
         "baseUrl": connector.base_url,
-        "auth": {"kind": connector.auth.kind.value, "name": connector.auth.name, "hasSecret": bool(connector.auth.secret)},
+        "auth": {
+            "kind": connector.auth.kind.value,
+            "name": connector.auth.name,
+            "hasSecret": bool(connector.auth.secret),
+        },
         "headers": sorted(connector.headers),
         "allowedMethods": list(connector.methods),
     }

@@ -144,8 +144,8 @@ async def _pour(ctx: ToolContext, reply: WebReply, stream: BinaryIO, sizes: tupl
 async def _arriving(path: Path, ids: IdSource) -> AsyncGenerator[BinaryIO]:
     """`new_file` off the event loop; whatever happens, cancelling too, no part of a file stays behind."""
     opened = new_file(path, ids, overwrite=False)
-    with anyio.CancelScope(shield=True):
-        stream = await to_thread.run_sync(opened.__enter__)
+    # A thread that has begun is waited for, so that no file is opened and forgotten.
+    stream = await to_thread.run_sync(opened.__enter__)
     try:
         yield stream
     except BaseException as error:

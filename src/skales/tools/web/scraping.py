@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from skales.core.errors import InputError
 from skales.security.invisible import strip_invisible
-from skales.tools.web.css import parse_stylesheet
+from skales.tools.web.css import RawRule, parse_stylesheet
 from skales.tools.web.document import Source, parse_source
 from skales.tools.web.dom import Element, Page
 from skales.tools.web.inline import Setting, absolute_address, bare_words, build_setting, render_line
@@ -112,11 +112,11 @@ def _read_field(name: str, text: str) -> _Field:
 
 
 def _read_selectors(text: str) -> Sequence[Selector]:
-    rules = parse_stylesheet(f"{text}{{}}") if "{" not in text and "}" not in text else ()
-    is_one = len(rules) == 1 and not rules[0].at
+    rules: Sequence[RawRule] = parse_stylesheet(f"{text}{{}}") if "{" not in text and "}" not in text else []
+    # What is no single rule has no selector, which the parser says in its own way.
+    prelude = rules[0].prelude if len(rules) == 1 and not rules[0].at else ()
     try:
-        # What is no rule has no selector, which the parser says in its own way.
-        return parse_selectors(rules[0].prelude if is_one else ())
+        return parse_selectors(prelude)
     except UnknownSelectorError as error:
         raise InputError(
             f"{text[:100]!r} is not a CSS selector",

@@ -114,7 +114,7 @@ async def test_method_that_is_not_allowed_is_refused(server: LocalServer, call: 
 
 ESCAPES = (
     "..", "../secret", "/a/../../secret", "/a/..", "/./a", "//evil.example/", "/a//b", "\\\\evil.example", "/a\\..\\b",
-    "/%2e%2e/x", "/a/%2E%2E%2Fx", "/%252e%252e/x", "/%25252e%25252e/x", "/a%5c..%5cb", "/a;/..;/b", "/..;x/b", 
+    "/%2e%2e/x", "/a/%2E%2E%2Fx", "/%252e%252e/x", "/%25252e%25252e/x", "/a%5c..%5cb", "/a;/..;/b", "/..;x/b",
     "/a/%2e./b",
     "http://evil.example/", "https:%2f%2fevil.example", "/a?x=1", "/a#b", "/a%3fx", "/a\nb", "/a\x00b", "/a%00b",
     "/a%0d%0aX: y", "/a\u202eb", "/" + "a" * 5_000,
@@ -166,3 +166,20 @@ async def test_person_sets_one_up_without_a_secret(call: Call, store: ConnectorS
     assert store.get("my-crm").auth == ConnectorAuth(kind=AuthKind.BEARER)
     with pytest.raises(ToolError, match="already"):
         await call("create_connector", name="my crm", base_url="https://crm.example/api/")
+
+
+async def test_huge_and_broken_values_are_refused_or_sent_harmlessly(
+    server: LocalServer, call: Call, store: ConnectorStore
+) -> None:
+    add(store, server)
+    server.answers["/api/v1/x"] = reply(b"ok", "text/plain")
+    with pytest.raises(ToolError, match="longer than 16384 characters"):
+        await call("connector_request", connector="crm", path="/x", query={"a": "b" * 10_000_000})
+    with pytest.raises(ToolError, match="body is larger"):
+        await call("connector_request", connector="crm", path="/x", method="POST", body={"a": "b" * 10_000_000})
+    assert server.requests == []
+    await call(
+        "connector_request", connector="crm", path="/x", method="POST", query={"a": "\udc80"}, body={"a": "\udc80"}
+    )
+    assert "POST /api/v1/x?a=%3F " in server.requests[0]
+    assert server.bodies == [b'{"a": "?"}']

@@ -76,9 +76,12 @@ async def test_chosen_name_and_folder_are_used(server: LocalServer, call: Call, 
     assert result.summary == "Downloaded made/below/my.csv (4 bytes)"
 
 
-@pytest.mark.parametrize(
-    "name", ["../up.txt", "/etc/passwd", "a/b", "a\\b", "..", "nul.txt", "a\nb", "a\x00b", ".bashrc"]
-)
+BAD_NAMES = (
+    "../up.txt", "/etc/passwd", "a/b", "a\\b", "..", "nul.txt", "a\nb", "a\x00b", ".bashrc", "a\udc80", "x" * 5_000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_NAMES, ids=range(len(BAD_NAMES)))
 async def test_name_that_could_lead_elsewhere_is_refused(
     server: LocalServer, call: Call, workspace: Path, name: str
 ) -> None:

@@ -93,6 +93,8 @@ async def test_fields_without_rows_are_columns_of_the_whole_page(prices: str, ca
         ({"fields": {"a": ""}}, "has no selector"),
         ({"fields": {"a": 7}}, "has no selector"),
         ({"fields": {"a": "div["}}, "not a CSS selector"),
+        ({"selector": "a" * 10_000_000}, "at most 2,000 characters"),
+        ({"fields": {"a": "a" * 2_001}}, "at most 2,000 characters"),
         ({"fields": {str(number): "p" for number in range(31)}}, "At most 30 fields"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 import pytest
 
@@ -266,3 +267,15 @@ async def test_query_of_no_use_asks_nobody(server: LocalServer, call: Call, rule
     with pytest.raises(ToolError, match="A search takes 1 to 400 characters"):
         await call("search_web", query="x" * length)
     assert server.requests == []
+
+
+@pytest.mark.parametrize("engine", ["duckduckgo", "brave", "searxng", "tavily"])
+async def test_half_a_character_in_the_query_is_no_accident(
+    server: LocalServer, call: Call, rules: Rules, engine: str
+) -> None:
+    rules.settings = settings(server, engine)
+    paths = {"duckduckgo": "/html/", "brave": "/res/v1/web/search"}
+    server.answers[f"/{engine}{paths.get(engine, '/search')}"] = reply(NOTHING.encode())
+    with pytest.raises(ToolError) if engine != "duckduckgo" else nullcontext():
+        await call("search_web", query="a\udc80b")
+    assert f"/{engine}/" in server.requests[0]

@@ -48,7 +48,7 @@ class ConnectorMethod(StrEnum):
     Effect.UNTRUSTED_OUTPUT,
     Effect.OUTBOUND,
     needs=NEED,
-    action="{method} {path} at the connector {connector}[ with {body}]",
+    action="{method} {path} at the connector {connector}[ with {body:size}]",
     asks_unless={"method": ("GET", "HEAD")},
     example=("Which contacts are in the CRM?", {"connector": "crm", "path": "/contacts"}),
 )
@@ -143,7 +143,7 @@ def build_address(connector: Connector, path: str, query: Mapping[str, JsonValue
     below = quote(path.lstrip("/"), safe=_PATH_SAFE)
     address = f"{base}/{below}" if below else base
     pairs = [pair for name, value in query.items() for pair in _pairs(name, value)]
-    address += f"?{urlencode(pairs)}" if pairs else ""
+    address += f"?{urlencode(pairs, errors='replace')}" if pairs else ""
     start, found = parse_url(base), parse_url(address)
     root = urlsplit(start.url).path.rstrip("/")
     found_path = urlsplit(found.url).path

@@ -19,6 +19,7 @@ from skales.tools.define import tool
 _MOST_SECTIONS = 4
 _MOST_TEXT = 8_000
 _STEM = 4
+_MOST_QUERY = 1_000
 _TITLE_WEIGHT = 6
 # A section that fits less than this share of the best one's fit is beside the point.
 _LEAST_SHARE = 0.35
@@ -113,7 +114,7 @@ def _sections(page: str, text: str) -> Iterator[_Section]:
 
 
 def _best(sections: Sequence[_Section], query: str) -> Sequence[_Section]:
-    wanted = set(_stems(query))
+    wanted = set(_stems(query[:_MOST_QUERY]))
     spread = Counter(stem for section in sections for stem in wanted & section.words.keys())
     weights = {stem: log(1 + len(sections) / count) for stem, count in spread.items()}
     scored = [

@@ -99,7 +99,7 @@ async def get_weather(
 async def _find_place(ctx: ToolContext, wanted: str) -> tuple[_Place, Sequence[str]]:
     """The best match, and the other places that could be meant. Raises ToolError for an unknown one."""
     name, *more = [part.strip() for part in wanted.split(",")]
-    query = urlencode({"name": name, "count": 10, "language": "en", "format": "json"})
+    query = urlencode({"name": name, "count": 10, "language": "en", "format": "json"}, errors="replace")
     answer = await _get(ctx, "geocoding", _GEOCODING, f"/v1/search?{query}")
     rows = [as_object(row) for row in as_list(answer.get("results"))]
     found = [

@@ -35,6 +35,7 @@ _LEAST_BYTES_PER_S = 500
 _PATIENCE_S = 60
 _BUFFER_BYTES = 1024 * 1024
 _MOST_NUMBERS = 999
+_MOST_NAME = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ async def download_file(ctx: ToolContext, url: Url, filename: str = "", folder: 
         filename: Name to save it under; else the server's own.
         folder: Folder to save it in; else the workspace.
     """
-    wanted = safe_name(filename)
+    wanted = safe_name(filename[:_MOST_NAME])
     if filename.strip() and wanted != filename.strip():
         raise InputError(
             f"{filename[:100]!r} cannot name a file everywhere",

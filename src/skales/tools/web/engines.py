@@ -54,9 +54,14 @@ class Engine:
     parse: Callable[[bytes], Sequence[Hit]]
 
 
+def _query(**values: str) -> str:
+    """A query string; halves of characters, which no engine could read, become question marks."""
+    return urlencode(values, errors="replace")
+
+
 def _ask_duckduckgo(ask: Ask) -> tuple[str, WebRequest]:
     headers = {"Accept": "text/html", "Accept-Language": "en;q=0.5,*;q=0.3"}
-    return f"{ask.base_url}/html/?{urlencode({'q': ask.query})}", WebRequest(headers=headers, stays=True)
+    return f"{ask.base_url}/html/?{_query(q=ask.query)}", WebRequest(headers=headers, stays=True)
 
 
 def _read_duckduckgo(body: bytes) -> Sequence[Hit]:
@@ -113,13 +118,13 @@ def _ask_tavily(ask: Ask) -> tuple[str, WebRequest]:
 
 
 def _ask_brave(ask: Ask) -> tuple[str, WebRequest]:
-    query = urlencode({"q": ask.query, "count": 20 if ask.is_thorough else 10, "text_decorations": "false"})
+    query = _query(q=ask.query, count="20" if ask.is_thorough else "10", text_decorations="false")
     headers = {"X-Subscription-Token": ask.api_key, "Accept": "application/json"}
     return f"{ask.base_url}/res/v1/web/search?{query}", WebRequest(headers=headers, stays=True)
 
 
 def _ask_searxng(ask: Ask) -> tuple[str, WebRequest]:
-    query = urlencode({"q": ask.query, "format": "json"})
+    query = _query(q=ask.query, format="json")
     headers = {"Accept": "application/json"}
     if ask.api_key:
         headers["Authorization"] = f"Bearer {ask.api_key}"

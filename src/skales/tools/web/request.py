@@ -30,7 +30,7 @@ class Method(StrEnum):
     Safety.CONFIRM,
     Effect.UNTRUSTED_OUTPUT,
     Effect.OUTBOUND,
-    action="{method} {url}[ with {json}][ with {body:size}]",
+    action="{method} {url}[ with {json:size} of JSON][ with {body:size}]",
     asks_unless={"method": ("GET", "HEAD")},
     example=(
         "Send {'name': 'Ana'} to https://example.org/api/people",

@@ -77,7 +77,11 @@ def build_body(text: str, value: Mapping[str, JsonValue] | Sequence[JsonValue] |
         return Body()
     if method in {"GET", "HEAD"}:
         raise InputError(f"{method} sends no body", hint="Put the values into the address, or use POST")
-    content = text.encode("utf-8", "replace") if value is None else json.dumps(value, ensure_ascii=False).encode()
+    content = (
+        text.encode("utf-8", "replace")
+        if value is None
+        else json.dumps(value, ensure_ascii=False).encode(errors="replace")
+    )
     if len(content) > _MOST_BODY:
         raise InputError(f"The body is larger than {render_size(_MOST_BODY)}", hint="Send less at once")
     return Body(content, "application/json" if value is not None else "text/plain; charset=utf-8")

@@ -21,6 +21,7 @@ from skales.tools.web.tables import is_layout, read_grid
 MOST_ROWS = 500
 _MOST_TABLES = 20
 _MOST_FIELDS = 30
+_MOST_SELECTOR = 2_000
 _MOST_VALUE = 1_000
 _ADDRESSES = frozenset({"href", "src", "action", "poster", "data-src"})
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
@@ -94,6 +95,8 @@ class _Chosen:
 
 def parse_order(order: Order) -> _Chosen:
     """The selectors of an order. Raises InputError that names the one which is none."""
+    if max(map(len, (order.rows, *(text for _name, text in order.fields)))) > _MOST_SELECTOR:
+        raise InputError(f"A selector has at most {_MOST_SELECTOR:,} characters", hint="Write a simpler one")
     if len(order.fields) > _MOST_FIELDS:
         raise InputError(f"At most {_MOST_FIELDS} fields can be read at once", hint="Ask for fewer")
     return _Chosen(

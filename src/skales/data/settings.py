@@ -220,7 +220,7 @@ class Settings(_FilePart):
     allow_lan: bool = True
     blocked_domains: list[str] = list(BLOCKED_DOMAINS)
     search_engine: SearchEngine = SearchEngine.AUTO
-    search_order: list[str] = [SearchEngine.SEARXNG, SearchEngine.TAVILY, SearchEngine.BRAVE, SearchEngine.DUCKDUCKGO]
+    search_order: list[str] = ["searxng", "tavily", "brave", "duckduckgo"]
     search_engines: dict[str, SearchEngineSettings] = {}
     search_buzzwords: list[str] = list(SEARCH_BUZZWORDS)
     tavily_api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)  # as other programs write

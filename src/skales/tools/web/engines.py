@@ -6,14 +6,13 @@ replaced by the setting `searchEngines.<engine>.baseUrl`.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from skales.core.errors import ToolError
 from skales.core.json import JsonObject, as_list, as_object, as_text, parse_json
 from skales.security.invisible import strip_invisible
 from skales.tools.web.charset import decode_body
-from skales.tools.web.client import WebRequest
 from skales.tools.web.dom import Element, parse_page
 from skales.tools.web.inline import bare_words
 
@@ -38,19 +37,29 @@ class Ask:
 
     query: str
     base_url: str
-    api_key: str
+    api_key: str = field(repr=False)
     is_thorough: bool
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """What goes to an engine. Not the client's own class, which start-up has no need to load."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    method: str = "GET"
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine. `build` makes address and request, `parse` reads the body and raises ToolError for none."""
+    """One engine. `build` makes the request, `parse` reads the body and raises ToolError when it holds no answer."""
 
     id: str
     label: str
     base_url: str
     needs_key: bool
-    build: Callable[[Ask], tuple[str, WebRequest]]
+    build: Callable[[Ask], Sent]
     parse: Callable[[bytes], Sequence[Hit]]
 
 
@@ -59,9 +68,9 @@ def _query(**values: str) -> str:
     return urlencode(values, errors="replace")
 
 
-def _ask_duckduckgo(ask: Ask) -> tuple[str, WebRequest]:
+def _ask_duckduckgo(ask: Ask) -> Sent:
     headers = {"Accept": "text/html", "Accept-Language": "en;q=0.5,*;q=0.3"}
-    return f"{ask.base_url}/html/?{_query(q=ask.query)}", WebRequest(headers=headers, stays=True)
+    return Sent(f"{ask.base_url}/html/?{_query(q=ask.query)}", headers)
 
 
 def _read_duckduckgo(body: bytes) -> Sequence[Hit]:
@@ -102,7 +111,7 @@ def _classes(element: Element) -> frozenset[str]:
     return frozenset(element.attributes.get("class", "").split())
 
 
-def _ask_tavily(ask: Ask) -> tuple[str, WebRequest]:
+def _ask_tavily(ask: Ask) -> Sent:
     wanted: JsonObject = {
         "query": ask.query,
         "search_depth": "advanced" if ask.is_thorough else "basic",
@@ -114,21 +123,21 @@ def _ask_tavily(ask: Ask) -> tuple[str, WebRequest]:
         "Accept": "application/json",
     }
     body = json.dumps(wanted).encode()
-    return f"{ask.base_url}/search", WebRequest(method="POST", headers=headers, body=body, stays=True)
+    return Sent(f"{ask.base_url}/search", headers, "POST", body)
 
 
-def _ask_brave(ask: Ask) -> tuple[str, WebRequest]:
+def _ask_brave(ask: Ask) -> Sent:
     query = _query(q=ask.query, count="20" if ask.is_thorough else "10", text_decorations="false")
     headers = {"X-Subscription-Token": ask.api_key, "Accept": "application/json"}
-    return f"{ask.base_url}/res/v1/web/search?{query}", WebRequest(headers=headers, stays=True)
+    return Sent(f"{ask.base_url}/res/v1/web/search?{query}", headers)
 
 
-def _ask_searxng(ask: Ask) -> tuple[str, WebRequest]:
+def _ask_searxng(ask: Ask) -> Sent:
     query = _query(q=ask.query, format="json")
     headers = {"Accept": "application/json"}
     if ask.api_key:
         headers["Authorization"] = f"Bearer {ask.api_key}"
-    return f"{ask.base_url}/search?{query}", WebRequest(headers=headers, stays=True)
+    return Sent(f"{ask.base_url}/search?{query}", headers)
 
 
 def _read_json(*place: str, snippet: str) -> Callable[[bytes], Sequence[Hit]]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from skales.core.errors import InputError, SkalesError, ToolError
+from skales.core.events import Progress
 from skales.core.tool import Effect, Outcome, Safety, ToolResult
 from skales.security.network import NetworkPolicy, decide_url
 from skales.tools.context import ToolContext
 from skales.tools.define import tool
-from skales.tools.web.client import Limits, Wire, open_reply
+from skales.tools.web.client import Limits, WebRequest, Wire, open_reply
 from skales.tools.web.engines import Ask, Hit, tidy_hits
 from skales.tools.web.quoting import quote_untrusted
 from skales.tools.web.search_desk import NEED, ReadyEngine
@@ -66,7 +67,9 @@ async def search_web(ctx: ToolContext, query: str, searchDepth: SearchDepth = Se
 async def _ask_in_turn(ctx: ToolContext, query: str, *, is_thorough: bool) -> _Found:
     """The first answer. Raises ToolError with the reason of each engine when none answered."""
     failed: list[str] = []
-    for ready in ctx.search.engines():
+    engines = ctx.search.engines()
+    for number, ready in enumerate(engines):
+        ctx.scope.report(Progress(f"Asking {ready.engine.label}", number, len(engines), unit="steps"))
         try:
             hits = await _ask_one(ctx, ready, Ask(query, ready.base_url, ready.api_key, is_thorough))
         except SkalesError as error:
@@ -84,10 +87,11 @@ async def _ask_in_turn(ctx: ToolContext, query: str, *, is_thorough: bool) -> _F
 
 
 async def _ask_one(ctx: ToolContext, ready: ReadyEngine, ask: Ask) -> Sequence[Hit]:
-    url, request = ready.engine.build(ask)
+    sent = ready.engine.build(ask)
+    request = WebRequest(method=sent.method, headers=sent.headers, body=sent.body, stays=True)
     # The person named the address, on purpose also when it is on this computer; `stays` keeps redirects there.
     policy = replace(ctx.network, allow_loopback=True, allow_lan=True) if ready.is_own_address else ctx.network
-    async with open_reply(url, policy, request, Wire(limits=_LIMITS)) as reply:
+    async with open_reply(sent.url, policy, request, Wire(limits=_LIMITS)) as reply:
         body, is_cut = await reply.read(_MOST_BYTES)
     if reply.status in {401, 403} and ready.engine.needs_key:
         raise ToolError(f"The key is not accepted (status {reply.status})", code="engine_refused")

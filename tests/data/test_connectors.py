@@ -41,7 +41,7 @@ def test_a_connector_comes_back_as_it_was_made(store: ConnectorStore, home: Data
 
 def test_file_is_the_shape_of_the_contract(store: ConnectorStore, home: DataDirectory) -> None:
     store.add(crm(auth=ConnectorAuth(kind=AuthKind.BEARER, name="ignored", secret="k")))
-    assert json.loads(home.connectors.read_text()) == {
+    assert json.loads(home.connectors.read_text(encoding="utf-8")) == {
         "connectors": [
             {
                 "id": "my-crm",
@@ -68,19 +68,21 @@ def test_second_of_a_name_is_refused(store: ConnectorStore) -> None:
 
 def test_secret_can_be_replaced_and_the_rest_of_the_file_stays(store: ConnectorStore, home: DataDirectory) -> None:
     store.add(crm(auth=ConnectorAuth(kind=AuthKind.BEARER)))
-    raw = json.loads(home.connectors.read_text())
+    raw = json.loads(home.connectors.read_text(encoding="utf-8"))
     raw["other"] = 1
     raw["connectors"][0]["note"] = "mine"
     raw["connectors"].append({"id": "broken", "baseUrl": "ftp://x"})
-    home.connectors.write_text(json.dumps(raw))
+    home.connectors.write_text(json.dumps(raw), encoding="utf-8")
     store.set_secret("my-crm", " key-2 ")
-    kept = json.loads(home.connectors.read_text())
+    kept = json.loads(home.connectors.read_text(encoding="utf-8"))
     assert store.get("my-crm").auth.secret == "key-2"
     assert (kept["other"], kept["connectors"][0]["note"], kept["connectors"][1]["id"]) == (1, "mine", "broken")
     assert [connector.id for connector in store.list()] == ["my-crm"]
     store.remove("my-crm")
     assert store.list() == []
-    assert json.loads(home.connectors.read_text())["connectors"] == [{"id": "broken", "baseUrl": "ftp://x"}]
+    assert json.loads(home.connectors.read_text(encoding="utf-8"))["connectors"] == [
+        {"id": "broken", "baseUrl": "ftp://x"}
+    ]
 
 
 def test_unknown_name_lists_what_there_is(store: ConnectorStore) -> None:
@@ -121,7 +123,7 @@ def test_what_cannot_be_used_is_not_kept(
 
 @pytest.mark.parametrize("text", ["", "[]", '{"connectors": 7}', '{"connectors": [1, null, {"id": 3}]}', "{broken"])
 def test_file_that_is_none_counts_as_empty(store: ConnectorStore, home: DataDirectory, text: str) -> None:
-    home.connectors.write_text(text)
+    home.connectors.write_text(text, encoding="utf-8")
     assert store.list() == []
     store.add(crm())
     assert len(store.list()) == 1
@@ -140,8 +142,8 @@ def test_id_follows_the_name(name: str, slug: str) -> None:
 
 def test_link_in_place_of_the_file_is_not_followed(store: ConnectorStore, home: DataDirectory, tmp_path: Path) -> None:
     target = tmp_path / "target.json"
-    target.write_text("{}")
+    target.write_text("{}", encoding="utf-8")
     home.connectors.symlink_to(target)
     with pytest.raises(StorageError):
         store.add(crm())
-    assert target.read_text() == "{}"
+    assert target.read_text(encoding="utf-8") == "{}"

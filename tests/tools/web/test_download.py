@@ -55,16 +55,16 @@ async def test_redirects_are_followed_and_name_the_file(server: LocalServer, cal
     server.answers["/a"] = b"HTTP/1.1 302 Found\r\nLocation: /real.txt\r\nContent-Length: 0\r\n\r\n"
     server.answers["/real.txt"] = reply(b"hello", "text/plain")
     await call("download_file", url=server.url("/a"))
-    assert (workspace / "real.txt").read_text() == "hello"
+    assert (workspace / "real.txt").read_text(encoding="utf-8") == "hello"
 
 
 async def test_nothing_is_replaced(server: LocalServer, call: Call, workspace: Path) -> None:
     server.answers["/a.txt"] = reply(b"new", "text/plain")
-    (workspace / "a.txt").write_text("old")
+    (workspace / "a.txt").write_text("old", encoding="utf-8")
     (workspace / "a (2).txt").symlink_to(workspace / "nowhere")
     await call("download_file", url=server.url("/a.txt"))
-    assert (workspace / "a.txt").read_text() == "old"
-    assert (workspace / "a (3).txt").read_text() == "new"
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "old"
+    assert (workspace / "a (3).txt").read_text(encoding="utf-8") == "new"
     with pytest.raises(ToolError, match="exists already"):
         await call("download_file", url=server.url("/a.txt"), filename="a.txt")
 
@@ -105,7 +105,7 @@ async def test_folder_that_leads_out_by_a_link_is_refused(server: LocalServer, c
 
 
 async def test_file_in_place_of_the_folder_is_named(server: LocalServer, call: Call, workspace: Path) -> None:
-    (workspace / "file").write_text("x")
+    (workspace / "file").write_text("x", encoding="utf-8")
     with pytest.raises(ToolError, match="is a file"):
         await call("download_file", url=server.url("/x"), folder="file")
 

@@ -73,7 +73,8 @@ def tool_messages(index: Path) -> Iterator[tuple[str, str]]:
     """What the tools page and the approval cards say of each tool."""
     place = f"tools/{index.name}"
     for entry in json.loads(index.read_text(encoding="utf-8")):
-        yield entry["description"], place
+        needs = entry.get("needs", "")
+        yield entry["description"].replace(f"{{{needs}}}", "%(0)s") if needs else entry["description"], place
         for parameter in entry["parameters"].get("properties", {}).values():
             if parameter.get("description"):
                 yield parameter["description"], place

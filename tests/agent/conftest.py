@@ -68,6 +68,10 @@ class FakeToolbox:
     def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
         return [tool for tool in self.enabled() if tool.name in request][:limit]
 
+    def why_off(self, name: str) -> str:
+        addon = next((tool.addon for tool in self.known if tool.name == name), "")
+        return f"{name} belongs to the add-on {addon!r}, which is switched off" if addon else ""
+
     def find(self, name: str) -> ToolSpec | None:
         return next((tool for tool in self.known if tool.name == name), None)
 

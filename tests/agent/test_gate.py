@@ -238,3 +238,54 @@ async def test_the_strictest_judge_counts(open_stage: OpenStage, outcome: Outcom
     assert result.is_error
     assert stage.toolbox.ran == []
     assert [event.approval.reason for event in stage.asked] == (["test read 7"] if outcome is Outcome.ASK else [])
+
+
+SENDS = replace(spec("send", Safety.CONFIRM, url="uri"), asks_unless={"method": ("GET", "HEAD")})
+
+
+@pytest.mark.parametrize(
+    ("given", "mode", "decision"),
+    [
+        ({"method": "GET"}, SafetyMode.SAFE, "auto"),
+        ({"method": "POST"}, SafetyMode.SAFE, "expired"),
+        ({}, SafetyMode.SAFE, "expired"),
+        ({"method": ["GET"]}, SafetyMode.SAFE, "expired"),
+        ({"method": "POST"}, SafetyMode.ADVANCED, "auto"),
+        ({"method": "GET", "url": "http://169.254.169.254/"}, SafetyMode.SAFE, "blocked"),
+    ],
+)
+async def test_a_tool_may_run_unasked_with_harmless_arguments(
+    open_stage: OpenStage, given: JsonObject, mode: SafetyMode, decision: str
+) -> None:
+    stage = open_stage(SENDS, mode=mode, timeout_s=0)
+    await stage.gate.run(ToolCall("c", "send", given), stage.origin())
+    assert audit(stage.home)[0]["decision"] == decision
+
+
+async def test_harmless_arguments_start_no_tool_that_people_start(open_stage: OpenStage) -> None:
+    stage = open_stage(replace(SENDS, safety=Safety.MANUAL))
+    assert (await stage.gate.run(ToolCall("c", "send", {"method": "GET"}), stage.origin())).is_error
+
+
+HEADERS = {"Authorization": "Bearer sk-proj-abcdefghijklmnop1234567890", "Accept": "text/html"}
+
+
+async def test_a_secret_in_headers_is_on_no_card_and_in_no_log_but_is_sent(open_stage: OpenStage) -> None:
+    stage = open_stage(SENDS, timeout_s=0)
+    await stage.gate.run(ToolCall("c", "send", {"method": "POST", "headers": HEADERS}), stage.origin())
+    shown = json.dumps(stage.asked[0].approval.args)
+    assert "1234567890" not in shown + json.dumps(audit(stage.home))
+    assert "text/html" in shown
+    await stage.gate.run(ToolCall("c", "send", {"headers": HEADERS}), stage.origin(decided=Decision(approved=True)))
+    assert stage.toolbox.ran == [("send", {"headers": HEADERS})]
+
+
+async def test_an_edited_card_keeps_the_secret_that_it_did_not_show(open_stage: OpenStage) -> None:
+    stage = open_stage(SENDS, timeout_s=0)
+    await stage.gate.run(ToolCall("c", "send", {"body": "a", "headers": HEADERS}), stage.origin())
+    masked = stage.asked[0].approval.args["headers"]
+    assert isinstance(masked, dict)
+    edited: JsonObject = {"body": "b", "headers": {**masked, "Accept": "text/plain"}}
+    decided = Decision(approved=True, args=edited)
+    await stage.gate.run(ToolCall("c", "send", {"body": "a", "headers": HEADERS}), stage.origin(decided=decided))
+    assert stage.toolbox.ran == [("send", {"body": "b", "headers": {**HEADERS, "Accept": "text/plain"}})]

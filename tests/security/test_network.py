@@ -16,6 +16,7 @@ from skales.security.network import (
     decide_url,
     is_local_host,
     join_url,
+    parse_domain,
     parse_url,
 )
 from tests.conftest import CASES
@@ -291,3 +292,186 @@ def test_near_hosts_are_local(host: str) -> None:
 )
 def test_far_and_broken_hosts_are_not_local(host: str) -> None:
     assert not is_local_host(host)
+
+
+# --- more of the kind of NET-01 ------------------------------------------------------------------------------------
+
+NEVER = (
+    "http://[fe80::1%25eth0]/",  # zone ids
+    "http://[fe80::1%eth0]/",
+    "http://[::1%25lo]/",
+    "http://[fec0::1]/",
+    "http://[64:ff9b::169.254.169.254]/",  # NAT64
+    "http://[64:ff9b:1::a9fe:a9fe]/",
+    "http://[64:ff9b:1:a9fe:a9:fe00::]/",
+    "http://[2002:a9fe:a9fe::]/",  # 6to4
+    "http://[2002:a9fe:a9fe::1]/",
+    "http://[2001:0:a9fe:a9fe::1]/",  # Teredo: server, and the client's address inverted
+    "http://[2001:0:4136:e378:8000:63bf:5601:5601]/",
+    "http://[::a9fe:a9fe]/",  # IPv4-compatible and -translated
+    "http://[::ffff:0:a9fe:a9fe]/",
+    "http://[2606:4700::5efe:a9fe:a9fe]/",  # ISATAP
+    "http://169。254。169。254/",  # dots of other scripts
+    "http://169．254．169．254/",
+    "http://169｡254｡169｡254/",
+    "http://①⑥⑨.②⑤④.169.254/",
+    "http://%31%36%39.254.169.254/",  # escapes
+    "http://169%2e254%2e169%2e254/",
+    "http://%2531%2536%2539.254.169.254/",
+    "http://0251.0376.0251.0376/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0xa9fea9fe/",
+    "http://025177524776/",
+    "http://169.254.169.254./",
+    "http://169.254.169.254../",
+    "http://4294967296/",
+    "http://1.2.3.256/",
+    "http://0x100000000/",
+    "http://a:b@169.254.169.254/",
+    "http://example.org:80@169.254.169.254/",
+    "http://example.org%40x@169.254.169.254/",
+    "http://example.org#@169.254.169.254/".replace("#", "%23"),
+    "http://169.254.169.254\\@example.org/",
+    "http://169.254.169.254:0/",
+    "http://example.org:0/",
+    "http://example.org:99999/",
+    "http://example.org:８０/",
+    f"http://{'a' * 64}.example.org/",
+    f"http://{'.'.join(['a' * 60] * 5)}/",
+    f"http://{'a' * 20_000}.example.org/",
+    "http://metadata/computeMetadata/v1/",
+    "http://METADATA.google.internal./",
+    "http://x.metadata.google.internal/",
+    "http://instance-data/latest/",
+    "http://[fd00:ec2::254]/",
+    "http://[fd00:ec2:0:0:0:0:0:254]/",
+    "http://[fd20:ce::254]/",
+    "http://168.63.129.16/",
+    "http://100.100.100.200/",
+    "http://192.0.0.192/",
+    "http://[ff02::1]/",
+    "http://239.255.255.250/",
+    "http://240.0.0.1/",
+    "http://0.1.2.3/",
+    "ftp://169.254.169.254/",
+    "ws://example.org/",
+    "unix:///run/docker.sock",
+    "file://localhost/etc/passwd",
+    "view-source:http://example.org/",
+    "jar:http://example.org/a!/",
+    "//example.org/",
+)
+THIS_COMPUTER = (
+    "http://127.255.255.254/",
+    "http://0177.1/",
+    "http://0x7f000001/",
+    "http://017700000001/",
+    "http://127。0。0。1/",
+    "http://[::ffff:7f00:1]/",
+    "http://[::127.0.0.1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/",
+    "http://[0:0:0:0:0:0:0:1]/",
+    "http://[0000::0001]/",
+    "http://0/",
+    "http://0.0.0.0:8080/",
+    "http://[::]:80/",
+    "http://[::ffff:0.0.0.0]/",
+    "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
+    "http://LocalHost:3000/",
+    "http://a.b.localhost./",
+    "http://%6cocalhost/",
+    "http://ip6-localhost/",
+    "http://user@localhost/",
+)
+
+
+@pytest.mark.parametrize("url", NEVER)
+def test_no_spelling_reaches_what_is_never_reached(url: str) -> None:
+    assert decide_url(url, OPEN).outcome is DENY
+
+
+@pytest.mark.parametrize("url", THIS_COMPUTER)
+def test_this_computer_is_known_under_every_name(url: str) -> None:
+    assert decide_url(url, CLOSED).rule == "network.loopback"
+    assert decide_url(url, OPEN).outcome is ALLOW
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://192.168.7.20/",
+        "http://10.1/",
+        "http://172.31.255.255/",
+        "http://[fd12:3456::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://100.101.102.103/",
+        "http://[fd7a:115c:a1e0::1]/",
+    ],
+)
+def test_the_local_network_closes_by_a_setting(url: str) -> None:
+    assert decide_url(url, CLOSED).outcome is ALLOW
+    refused = decide_url(url, NetworkPolicy(allow_lan=False))
+    assert refused.outcome is DENY
+    assert "allowLan" in refused.reason
+
+
+# --- the block list ------------------------------------------------------------------------------------------------
+
+BLOCKING = NetworkPolicy(blocked_domains=("bad.example", "xn--bse-sna.example", "203.0.113.9"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://bad.example/",
+        "https://BAD.example:8443/x?y",
+        "https://bad.example./",
+        "https://deep.below.bad.example/",
+        "https://user:pw@bad.example/",
+        "https://b%61d.example/",
+        "https://ｂａｄ.example/",
+        "https://böse.example/",
+        "http://203.0.113.9/",
+        "http://0xcb.0.0x71.9/",
+    ],
+)
+def test_a_blocked_domain_is_closed_in_every_spelling(url: str) -> None:
+    refused = decide_url(url, BLOCKING)
+    assert (refused.outcome, refused.rule) == (DENY, "network.blocked")
+    assert "blockedDomains" in refused.reason
+
+
+@pytest.mark.parametrize("url", ["https://notbad.example/", "https://bad.example.org/", "https://example/bad.example"])
+def test_another_domain_is_not_closed_by_a_likeness(url: str) -> None:
+    assert decide_url(url, BLOCKING).outcome is ALLOW
+
+
+def test_a_blocked_address_is_closed_to_names_that_lead_there() -> None:
+    assert decide_address("203.0.113.9", BLOCKING).outcome is DENY
+
+
+@pytest.mark.parametrize(
+    ("text", "domain"),
+    [
+        ("bad.example", "bad.example"),
+        (" BAD.Example. ", "bad.example"),
+        ("*.bad.example", "bad.example"),
+        (".bad.example", "bad.example"),
+        ("https://user@bad.example:8443/path?x", "bad.example"),
+        ("böse.example", "xn--bse-sna.example"),
+        ("127.1", "127.0.0.1"),
+        ("[2001:DB8::1]", "2001:db8::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("zip", "zip"),
+    ],
+)
+def test_an_entry_of_the_block_list_has_one_spelling(text: str, domain: str) -> None:
+    assert parse_domain(text) == domain
+
+
+@pytest.mark.parametrize("text", ["", "*", "a b.example", "bad..example", "https://", "bad.example/path", "a" * 70])
+def test_what_names_no_host_is_no_entry(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_domain(text)

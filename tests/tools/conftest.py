@@ -3,17 +3,20 @@
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from skales.app.notices import NoticeBoard
 from skales.app.program import Program
+from skales.app.standings import stand_connectors
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
 from skales.data.agent_skills import AgentSkillStore
+from skales.data.connectors import ConnectorStore
 from skales.data.deploy_targets import DeployTargets
 from skales.data.ftp_profiles import FtpProfiles
 from skales.data.index import Index
@@ -24,13 +27,15 @@ from skales.data.planner import PlannerStore
 from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
-from skales.data.settings import CameraSettings, NoteFormat, SettingsStore, VaultSettings
+from skales.data.settings import CameraSettings, NoteFormat, Settings, SettingsStore, VaultSettings
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.conditions import Condition
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.screens import ScreenMemory
+from skales.tools.web.search_desk import SearchDesk
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -41,6 +46,7 @@ class Rules:
     paths: PathPolicy
     network: NetworkPolicy = field(default_factory=lambda: NetworkPolicy(allow_loopback=True))
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
+    settings: Settings = field(default_factory=Settings)
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
     vaults: list[VaultSettings] = field(default_factory=list[VaultSettings])
@@ -74,8 +80,13 @@ def rules(home: DataDirectory) -> Rules:
 
 
 @pytest.fixture
+def search_desk(clock: FixedClock, rules: Rules) -> SearchDesk:
+    return SearchDesk(lambda: rules.settings, clock)
+
+
+@pytest.fixture
 def contexts(
-    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules
+    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules, search_desk: SearchDesk
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
@@ -109,6 +120,9 @@ def contexts(
             published=PublishedFiles(home, quarantine),
             screens=screens,
             cameras=rules.cameras,
+            search=search_desk,
+            connectors=ConnectorStore(home, quarantine),
+            service_urls=rules.settings.service_urls,
         )
 
     yield context
@@ -116,8 +130,15 @@ def contexts(
 
 
 @pytest.fixture
-def toolbox(contexts: Callable[[CallScope], ToolContext], rules: Rules) -> BuiltinToolbox:
-    return BuiltinToolbox(contexts, lambda: rules.addons)
+def toolbox(
+    contexts: Callable[[CallScope], ToolContext], rules: Rules, search_desk: SearchDesk, home: DataDirectory
+) -> BuiltinToolbox:
+    connectors = ConnectorStore(home, Quarantine(home.quarantine, FixedClock()))
+    conditions: dict[str, Condition] = {
+        "search_engine": search_desk.standing,
+        "connector": partial(stand_connectors, connectors),
+    }
+    return BuiltinToolbox(contexts, lambda: rules.addons, conditions)
 
 
 @pytest.fixture

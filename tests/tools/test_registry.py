@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from skales.app.wiring import build_app
 from skales.core.errors import InputError, ToolError, ToolRefusedError
 from skales.core.ports import CallScope, Toolbox
 from skales.core.tool import Safety, ToolSpec
+from skales.data.instance import InstanceLock
+from skales.data.paths import DataDirectory
+from skales.tools.conditions import Standing
 from skales.tools.registry import BuiltinToolbox
+from tests.conftest import CountingIds, FixedClock
 from tests.tools.conftest import Call, Rules
 
 
@@ -109,3 +114,39 @@ def test_start_up_imports_no_tool() -> None:
         "assert not heavy, heavy; assert not [name for name in loaded if name.count('.') > 2], loaded"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
+def test_a_tool_whose_need_nobody_knows_is_off_and_says_so(toolbox: BuiltinToolbox) -> None:
+    bare = BuiltinToolbox(lambda _scope: pytest.fail("nothing runs"), dict)
+    needy = {spec.name: spec.needs for spec in toolbox.specs() if spec.needs}
+    assert needy["search_web"] == "search_engine"
+    for name, need in needy.items():
+        assert not bare.is_enabled(name)
+        assert repr(need) in bare.why_off(name)
+    assert bare.why_off("read_file") == ""
+    assert bare.why_off("no_such_tool") == "There is no tool 'no_such_tool'"
+
+
+def test_an_addon_that_is_off_goes_before_a_need(toolbox: BuiltinToolbox, rules: Rules) -> None:
+    asked: list[str] = []
+
+    def standing() -> Standing:
+        asked.append("asked")
+        return Standing("It is not there")
+
+    box = BuiltinToolbox(lambda _scope: pytest.fail("nothing runs"), dict, {"search_engine": standing})
+    assert box.why_off("search_web") == "It is not there"
+    assert not box.is_enabled("web_search")
+    assert asked
+
+
+def test_every_need_of_a_tool_is_known_to_the_app(home: DataDirectory, toolbox: BuiltinToolbox) -> None:
+    lock = InstanceLock(home)
+    app = build_app(home, lock, FixedClock(), CountingIds())
+    try:
+        unknown = [spec.name for spec in toolbox.specs() if "which is not here" in app.toolbox.why_off(spec.name)]
+        assert unknown == []
+        assert app.toolbox.is_enabled("search_web")
+        assert not app.toolbox.is_enabled("connector_request")
+    finally:
+        app.sessions.close()

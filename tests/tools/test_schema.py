@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from skales.core.tool import Effect, Safety, ToolExample, property_formats
+from skales.core.tool import Effect, Safety, ToolExample, property_formats, safety_of_call
 from skales.tools.context import ToolContext
 from skales.tools.define import LinkPath, Range, ShellCommand, Url, tool
 from skales.tools.schema import SchemaError, ToolFunction, derive_spec
@@ -231,3 +231,31 @@ def test_a_bare_mapping_is_an_object() -> None:
         return str(fields)
 
     assert derive_spec(send).parameters["properties"] == {"fields": {"type": "object", "description": "What."}}
+
+
+@tool("core", Safety.CONFIRM, asks_unless={"way": ("read",)}, needs="display")
+async def asks_by_argument(ctx: ToolContext, way: str = "read") -> str:
+    """Do it.
+
+    Args:
+        way: How.
+    """
+    return way
+
+
+@tool("core", Safety.CONFIRM, asks_unless={"other": ("read",)})
+async def asks_by_nothing(ctx: ToolContext) -> str:
+    """Do it."""
+    return ""
+
+
+def test_a_need_and_harmless_arguments_go_into_the_spec() -> None:
+    spec = derive_spec(asks_by_argument)
+    assert (spec.needs, spec.asks_unless) == ("display", {"way": ("read",)})
+    assert safety_of_call(spec, {}) is Safety.AUTO
+    assert safety_of_call(spec, {"way": "write"}) is Safety.CONFIRM
+
+
+def test_harmless_values_of_no_parameter_are_a_fault_of_the_code() -> None:
+    with pytest.raises(SchemaError, match="'other'"):
+        derive_spec(asks_by_nothing)

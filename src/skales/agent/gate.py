@@ -21,6 +21,7 @@ from skales.core.ports import CallScope, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
+from skales.security.redact import restore_fields
 
 _log = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class Gate:
         if spec is None:
             return _Shut("unknown", self._unknown(call.name))
         if not self._parts.toolbox.is_enabled(spec.name):
-            return _Shut("blocked", f"BLOCKED: {spec.name} belongs to the add-on {spec.addon!r}, which is switched off")
+            return _Shut("blocked", f"BLOCKED: {self._parts.toolbox.why_off(spec.name)}")
         if call.problem:
             return _Shut("malformed", f"The arguments of {spec.name} cannot be read: {call.problem}")
         try:
@@ -157,7 +158,8 @@ class Gate:
             told = f"The user declined this and says: {words}" if words else "BLOCKED: the user declined this call"
             return _Shut("declined", told)
         if decision.args is not None:
-            call = replace(call, arguments=self._parts.toolbox.check_arguments(spec, decision.args))
+            edited = restore_fields(decision.args, call.arguments)
+            call = replace(call, arguments=self._parts.toolbox.check_arguments(spec, edited))
             verdict = await anyio.to_thread.run_sync(lambda: self._weigh(spec, call, origin, by_user=True))
             if verdict.outcome is Outcome.DENY:
                 return _Shut("blocked", f"BLOCKED: {verdict.reason}")

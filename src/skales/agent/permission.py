@@ -16,6 +16,7 @@ from skales.core.ids import ApprovalId, IdSource, SessionId
 from skales.core.ports import Question
 from skales.core.tool import ToolCall, ToolSpec, property_formats
 from skales.data.grants import GrantStore
+from skales.security.redact import mask_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class Permission:
             session_id=origin.session_id,
             call_id=call.id,
             tool=call.name,
-            args=call.arguments,
+            args=mask_fields(call.arguments),
             action=action,
             reason="",
             created_ms=now_ms,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue
-from skales.core.tool import Outcome, SafetyMode, ToolSpec, Verdict, property_formats, strictest
+from skales.core.tool import Outcome, SafetyMode, ToolSpec, Verdict, property_formats, safety_of_call, strictest
 from skales.security.decision import dangerous_in_mode, decide
 from skales.security.network import NetworkPolicy, decide_url
 from skales.security.paths import PathPolicy, decide_path, resolve_path
@@ -31,7 +31,7 @@ class Policy:
             if name in formats
             for text in _texts(value)
         ]
-        return strictest(decide(spec.safety, self.mode, by_user=by_user), *reached)
+        return strictest(decide(safety_of_call(spec, arguments), self.mode, by_user=by_user), *reached)
 
     def _judge_value(self, kind: str, text: str) -> Verdict:
         match kind:

@@ -1,7 +1,7 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,9 @@ from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
+from skales.app.standings import name_conditions
 from skales.core.clock import Clock, SystemClock
-from skales.core.errors import NotFoundError
+from skales.core.errors import InputError, NotFoundError
 from skales.core.events import TurnEvent
 from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
@@ -40,6 +41,7 @@ from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
+from skales.data.connectors import ConnectorStore
 from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
 from skales.data.ftp_profiles import FtpProfiles
@@ -63,12 +65,13 @@ from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
-from skales.security.network import NetworkPolicy
+from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.screens import ScreenMemory
+from skales.tools.web import search_desk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,7 @@ class App:
     ftp_profiles: FtpProfiles
     deploy_targets: DeployTargets
     devkit: DevKit
+    connectors: ConnectorStore
     capabilities: Capabilities
     toolbox: Toolbox
     gate: Gate
@@ -196,6 +200,8 @@ def build_app(
     deploy_targets = DeployTargets(directory, quarantine)
     started = StartedCalls(directory)
     screens = ScreenMemory(clock)
+    connectors = ConnectorStore(directory, quarantine)
+    search = search_desk.SearchDesk(settings.load, clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -232,9 +238,16 @@ def build_app(
             published=PublishedFiles(directory, quarantine),
             screens=screens,
             cameras=settings.load().cameras,
+            search=search,
+            connectors=connectors,
+            service_urls=settings.load().service_urls,
         )
 
-    toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
+    toolbox = BuiltinToolbox(
+        context_for,
+        lambda: settings.load().addons,
+        name_conditions(settings.load, connectors, ftp_profiles, search.standing),
+    )
     program.toolbox = toolbox
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
     permission = Permission(
@@ -328,6 +341,7 @@ def build_app(
         ftp_profiles=ftp_profiles,
         deploy_targets=deploy_targets,
         devkit=DevKit(directory, clock),
+        connectors=connectors,
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
@@ -364,7 +378,16 @@ def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
         blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
         unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
     )
-    return Policy(settings.safety_mode, paths, NetworkPolicy(allow_loopback=settings.allow_loopback))
+    return Policy(settings.safety_mode, paths, build_network_policy(settings))
+
+
+def build_network_policy(settings: Settings) -> NetworkPolicy:
+    """Which hosts tools may reach; an entry of the block list that names no host blocks none."""
+    blocked: list[str] = []
+    for text in settings.blocked_domains:
+        with suppress(InputError):
+            blocked.append(parse_domain(text))
+    return NetworkPolicy(settings.allow_loopback, settings.allow_lan, tuple(blocked))
 
 
 def _folder(text: str) -> Path:

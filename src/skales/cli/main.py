@@ -51,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_config(commands)
     _add_ftp(commands)
+    _add_connectors(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -214,6 +215,25 @@ def _add_ftp(commands: _Commands) -> None:
     target.add_argument("--remove", action="store_true", help="forget the target")
     _add_json(actions.add_parser("targets", help="the saved targets"))
     _add_json(ftp)
+
+
+def _add_connectors(commands: _Commands) -> None:
+    connectors = commands.add_parser("connectors", help="list, add or remove REST services that tools may call")
+    actions = connectors.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="list them, without their secrets (default)"))
+    add = actions.add_parser("add", help="set one up: skales connectors add crm https://crm.example.org/api")
+    add.add_argument("name")
+    add.add_argument("base_url", metavar="URL", help="where all its addresses begin")
+    add.add_argument("--auth", choices=["none", "bearer", "basic", "header", "query"], default="none")
+    add.add_argument("--auth-name", default="", metavar="NAME", help="user of basic, else name of header or parameter")
+    add.add_argument("--method", action="append", default=[], help="allow this method; may be repeated (default: GET)")
+    add.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'", help="goes with every request")
+    secret = actions.add_parser("secret", help="put in another key or password")
+    secret.add_argument("name")
+    for action in (add, secret):
+        action.add_argument("--secret-stdin", action="store_true", help="read the secret from standard input")
+    actions.add_parser("remove", help="forget one").add_argument("name")
+    _add_json(connectors)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -287,7 +287,11 @@ class Toolbox(Protocol):
         ...
 
     def is_enabled(self, name: str) -> bool:
-        """Whether the tool's add-on is on."""
+        """Whether the tool's add-on is on and what it needs is there."""
+        ...
+
+    def why_off(self, name: str) -> str:
+        """Why the tool is not enabled, as a sentence without a period; empty when it is."""
         ...
 
     def find(self, name: str) -> ToolSpec | None:

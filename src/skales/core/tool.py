@@ -52,7 +52,9 @@ class ToolSpec:
     `parameters` is a JSON Schema object. A string property may carry `format`: `path` (a file or folder),
     `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it. `links` names the paths that are
     acted on themselves when they are links, instead of what they lead to. `words` are more words, also of other
-    languages, that people use when they mean this tool. A basic tool is always offered, the others are found.
+    languages, that people use when they mean this tool. A basic tool is always offered, the others are found. `asks_unless` names arguments and those of
+    their values with which a call of a tool that asks runs unasked: `{"method": ("GET", "HEAD")}`. `needs` is the
+    condition without which the tool is not offered.
     """
 
     name: str
@@ -66,6 +68,8 @@ class ToolSpec:
     links: frozenset[str] = frozenset()
     words: str = ""
     is_basic: bool = False
+    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,19 @@ def strictest(*verdicts: Verdict) -> Verdict:
     """The verdict that binds when several rules speak; the first of equals. No rule at all allows."""
     order = {Outcome.ALLOW: 0, Outcome.ASK: 1, Outcome.DENY: 2}
     return max(verdicts, key=lambda verdict: order[verdict.outcome], default=Verdict(Outcome.ALLOW))
+
+
+def safety_of_call(spec: ToolSpec, arguments: JsonObject) -> Safety:
+    """How this very call starts: as the tool does, or by itself when its arguments are among the harmless ones."""
+    if spec.safety is not Safety.CONFIRM or not spec.asks_unless:
+        return spec.safety
+    properties = spec.parameters.get("properties")
+    for name, harmless in spec.asks_unless.items():
+        schema = properties.get(name) if isinstance(properties, Mapping) else None
+        default = schema.get("default") if isinstance(schema, Mapping) else None
+        if arguments.get(name, default) not in harmless:
+            return spec.safety
+    return Safety.AUTO
 
 
 def property_formats(spec: ToolSpec) -> Mapping[str, str]:

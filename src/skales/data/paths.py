@@ -160,6 +160,11 @@ class DataDirectory:
         return self.root / "published"
 
     @property
+    def connectors(self) -> Path:
+        """Services that tools may call, with their keys."""
+        return self.root / "connectors.json"
+
+    @property
     def instance(self) -> Path:
         """Who serves this directory now: address, process id and the local token."""
         return self.root / "run" / "server.json"
@@ -180,6 +185,7 @@ class DataDirectory:
             self.approvals,
             self.costs,
             self.sign_ins,
+            self.connectors,
             self.root / "integrations",
             self.root / "mcp-servers.json",
             self.ftp_profiles,

@@ -111,6 +111,34 @@ class _FilePart(BaseModel):
         return [(name, getattr(self, name)) for name, field in type(self).model_fields.items() if field.repr]
 
 
+class SearchEngine(StrEnum):
+    """Which search engine is asked first; the others that are set up follow in their order."""
+
+    AUTO = "auto"
+    OFF = "off"
+    DUCKDUCKGO = "duckduckgo"
+    BRAVE = "brave"
+    TAVILY = "tavily"
+    SEARXNG = "searxng"
+
+
+# Places made to collect what others send. A page that talks a model into a request most likely names one of them.
+BLOCKED_DOMAINS = (
+    "webhook.site", "requestbin.com", "requestbin.net", "requestcatcher.com", "hookbin.com", "interact.sh",
+    "oast.fun", "oast.live", "oast.me", "oast.online", "oast.pro", "oast.site", "burpcollaborator.net",
+    "oastify.com", "dnslog.cn", "ceye.io",
+)  # fmt: skip
+# Results with these words are hardly ever what somebody looks for who did not write them.
+SEARCH_BUZZWORDS = ("online casino", "casino bonus", "free spins", "escort service", "porn", "xxx video", "keygen")
+
+
+class SearchEngineSettings(_FilePart):
+    """A search engine's key and address; empty texts mean none and its own."""
+
+    api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)
+    base_url: Annotated[str, _parsed_by(parse_base_url)] = ""
+
+
 class ModelSettings(_FilePart):
     """What the person says of one model; it counts more than what anybody else says. 0 and null leave it open."""
 
@@ -218,6 +246,14 @@ class Settings(_FilePart):
     allowed_folders: list[str] = []
     blocked_folders: list[str] = []
     allow_loopback: bool = False
+    allow_lan: bool = True
+    blocked_domains: list[str] = list(BLOCKED_DOMAINS)
+    search_engine: SearchEngine = SearchEngine.AUTO
+    search_order: list[str] = ["searxng", "tavily", "brave", "duckduckgo"]
+    search_engines: dict[str, SearchEngineSettings] = {}
+    search_buzzwords: list[str] = list(SEARCH_BUZZWORDS)
+    tavily_api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)  # as other programs write
+    service_urls: dict[str, Annotated[str, _parsed_by(parse_base_url)]] = {}  # instead of the usual addresses
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
@@ -387,10 +423,10 @@ def _fault(detail: ErrorDetails) -> SettingFault:
 
 
 def _cost(place: Place) -> Place:
-    """What goes with a faulty value: itself, or the whole provider, whose key must not reach another address."""
+    """What goes with a faulty value: itself, or all of a provider or engine, whose key must not go elsewhere."""
     match place:
-        case ("providers", provider_id, "baseUrl"):
-            return ("providers", provider_id)
+        case ("providers" | "searchEngines" as kind, entry_id, "baseUrl"):
+            return (kind, entry_id)
         case _:
             return place
 

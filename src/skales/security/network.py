@@ -6,6 +6,7 @@ address a name resolves to before it connects. Spec: security.md, "Network".
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import assert_never
 from urllib.parse import quote, urljoin
 
@@ -40,9 +41,14 @@ _METADATA_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
-    """`allow_loopback` lets tools reach this computer."""
+    """`allow_loopback` lets tools reach this computer, `allow_lan` the local network and the tailnet.
+
+    `blocked_domains` are hosts in the spelling of `parse_domain`; what is below one of them is blocked as well.
+    """
 
     allow_loopback: bool = False
+    allow_lan: bool = True
+    blocked_domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,19 @@ def decide_address(ip_text: str, policy: NetworkPolicy) -> Verdict:
     address = parse_ip(ip_text)
     if address is None:
         raise InputError(f"{ip_text[:100]!r} is not an IP address", code="bad_address")
-    return _decide(ip_text, classify_address(address), policy)
+    return _decide(str(address), classify_address(address), policy)
+
+
+def parse_domain(text: str) -> str:
+    """A host for the block list, written as a name, `*.name`, an IP address or a whole address. Raises InputError."""
+    bare = text.strip()
+    if _SCHEME.match(bare) and "//" in bare:
+        return parse_url(bare).host.removesuffix(".")
+    bare = bare.removeprefix("*").removeprefix(".")
+    try:
+        return str(ip_address(bare.strip("[]")))
+    except ValueError:
+        return parse_host(bare).removesuffix(".")
 
 
 def is_local_host(host: str) -> bool:
@@ -187,10 +205,24 @@ def _class_of_name(host: str) -> AddressClass:
     return AddressClass.PUBLIC
 
 
+def _blocking(place: str, policy: NetworkPolicy) -> str:
+    """The entry of the block list that a host is or is below, empty when there is none."""
+    host = place.removesuffix(".")
+    return next((entry for entry in policy.blocked_domains if host == entry or host.endswith(f".{entry}")), "")
+
+
 def _decide(place: str, kind: AddressClass, policy: NetworkPolicy) -> Verdict:
+    if entry := _blocking(place, policy):
+        return Verdict(
+            Outcome.DENY, f"{place} is closed by the entry {entry} of the setting blockedDomains", "network.blocked"
+        )
     match kind:
-        case AddressClass.PUBLIC | AddressClass.LAN | AddressClass.TAILNET:
+        case AddressClass.PUBLIC:
             return Verdict(Outcome.ALLOW)
+        case AddressClass.LAN | AddressClass.TAILNET if policy.allow_lan:
+            return Verdict(Outcome.ALLOW)
+        case AddressClass.LAN | AddressClass.TAILNET:
+            reason = f"{place} is in the local network, which tools reach only when the setting allowLan is on"
         case AddressClass.LOOPBACK if policy.allow_loopback:
             return Verdict(Outcome.ALLOW)
         case AddressClass.LOOPBACK:

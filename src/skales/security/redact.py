@@ -7,7 +7,7 @@ nothing. Time grows with the length of the text, whatever it says. Personal data
 import re
 from collections.abc import Mapping
 
-from skales.core.json import JsonValue
+from skales.core.json import JsonObject, JsonValue
 from skales.security.key_shapes import key_shape, looks_random, mask_key
 from skales.security.named_secrets import mask_named_values
 from skales.security.secret_names import Strength, find_reference, is_status, name_strength, split_name_end
@@ -48,6 +48,32 @@ def redact(text: str) -> str:
 def redact_value(value: JsonValue) -> JsonValue:
     """A copy of a JSON value with secrets masked; a value under a secret's name is masked whole."""
     return _redact_below(value, Strength.NONE, 0)
+
+
+def mask_fields(arguments: JsonObject) -> JsonObject:
+    """The arguments of a call with the secrets masked that stand in an object, such as headers under their names.
+
+    Plain texts stay as they are: what is to be written must be seen whole by whoever agrees to it.
+    """
+    return {name: redact_value(value) if isinstance(value, Mapping) else value for name, value in arguments.items()}
+
+
+def restore_fields(edited: JsonObject, original: JsonObject) -> JsonObject:
+    """Arguments that a person edited, with each value that `mask_fields` masked and nobody changed put back."""
+    return {
+        name: _restore(value, original.get(name), redact_value(original.get(name)))
+        if isinstance(value, Mapping)
+        else value
+        for name, value in edited.items()
+    }
+
+
+def _restore(edited: JsonValue, original: JsonValue, masked: JsonValue) -> JsonValue:
+    if edited == masked:
+        return original
+    if isinstance(edited, Mapping) and isinstance(original, Mapping) and isinstance(masked, Mapping):
+        return {name: _restore(item, original.get(name), masked.get(name)) for name, item in edited.items()}
+    return edited
 
 
 def _redact_below(value: JsonValue, strength: Strength, depth: int) -> JsonValue:

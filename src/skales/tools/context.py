@@ -4,10 +4,10 @@ Stores are named by what tools need of them, so that a tool's reach can be read 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from skales.core.clock import Clock
 from skales.core.ids import IdSource, SessionId
@@ -15,6 +15,7 @@ from skales.core.ports import CallScope
 from skales.core.tool import ToolSpec
 from skales.data.agent_skills import SkillShelf
 from skales.data.capabilities import CapabilityNote
+from skales.data.connectors import Connector
 from skales.data.deploy_targets import DeployTarget
 from skales.data.ftp_profiles import FtpProfile
 from skales.data.graph_shape import Entity, EntityChange
@@ -41,6 +42,12 @@ class ToolSearch(Protocol):
     def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """Those that are on and that a request may be about, the likeliest first."""
         ...
+
+
+from skales.tools.conditions import Standing
+
+if TYPE_CHECKING:
+    from skales.tools.web.search_desk import ReadyEngine
 
 
 class SessionSearch(Protocol):
@@ -257,6 +264,41 @@ class Camera(Protocol):
     @property
     def password(self) -> str:
         """Never shown to anybody."""
+
+
+class SearchEngines(Protocol):
+    """The search engines that can be asked now."""
+
+    def engines(self) -> "Sequence[ReadyEngine]":
+        """Those to ask, in their order."""
+        ...
+
+    def buzzwords(self) -> Sequence[str]:
+        """Words that no result may hold, in small letters."""
+        ...
+
+    def report_failure(self, engine_id: str) -> None:
+        """It did not answer as it should."""
+        ...
+
+    def report_success(self, engine_id: str) -> None:
+        """It answered."""
+        ...
+
+    def standing(self) -> Standing:
+        """Whether there is one to ask."""
+        ...
+
+
+class Connectors(Protocol):
+    """REST services that the person set up, with their keys."""
+
+    def get(self, name: str) -> Connector:
+        """The one of an id or name. Raises NotFoundError."""
+        ...
+
+    def add(self, connector: Connector) -> Connector:
+        """Keep a new one. Raises InputError."""
         ...
 
 
@@ -265,6 +307,8 @@ class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
 
     `command_timeout_s` bounds a shell command or script. `cameras` are the ones of the settings, by name.
+    `command_timeout_s` bounds a shell command or script. `service_urls` are addresses the person named instead of the
+    usual ones of keyless services.
     """
 
     scope: CallScope
@@ -291,3 +335,6 @@ class ToolContext:
     notices: NoticeSink
     vaults: Sequence[VaultFolder]
     note_format: NoteFormat
+    search: SearchEngines = field(kw_only=True)
+    connectors: Connectors = field(kw_only=True)
+    service_urls: Mapping[str, str] = field(kw_only=True)

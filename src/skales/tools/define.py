@@ -3,8 +3,8 @@
 The decorator only marks; `schema` derives the ToolSpec, which is generated into `index.json`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NewType, TypeVar
 
@@ -47,6 +47,8 @@ class ToolMark:
     words: str
     basic: bool
     preview: Preview | None = None
+    needs: str = ""
+    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 def tool(  # noqa: PLR0913 - all that is said of a tool stands above its function
@@ -59,6 +61,8 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     words: str = "",
     basic: bool = False,
     preview: Preview | None = None,
+    needs: str = "",
+    asks_unless: Mapping[str, Sequence[str]] | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -79,9 +83,13 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
         basic: Whether it is always offered; all others are found when they are needed.
         preview: A function of the same module that shows on approval cards what a call would change. It gets what
             the tool gets, changes nothing, and may raise ToolError for a call that would fail.
+        needs: A condition of `conditions` without which the tool is not offered; `{name}` of it in the docstring
+            becomes its words.
+        asks_unless: Arguments with the values that let a tool which asks run unasked; all of them must fit.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic, preview)
+    harmless = {name: tuple(values) for name, values in (asks_unless or {}).items()}
+    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic, preview, needs, harmless)
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

@@ -50,6 +50,10 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         example=ToolExample(as_text(example.get("request")), as_object(example.get("arguments"))) if example else None,
         words=as_text(entry.get("words")),
         is_basic=entry.get("basic") is True,
+        asks_unless={
+            name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
+        },
+        needs=as_text(entry.get("needs")),
         links=frozenset(as_text(name) for name in as_list(entry.get("links"))),
     )
     return IndexEntry(
@@ -72,6 +76,8 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "safety": spec.safety.value,
         "effects": sorted(effect.value for effect in spec.effects),
         "links": sorted(spec.links),
+        "asks_unless": {name: list(values) for name, values in spec.asks_unless.items()},
+        "needs": spec.needs,
         "addon": spec.addon,
         "words": spec.words,
         "basic": spec.is_basic,

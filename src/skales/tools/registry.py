@@ -18,6 +18,7 @@ from skales.core.tool import ToolResult, ToolSpec
 from skales.tools.addons import is_addon_on
 from skales.tools.arguments import check_arguments
 from skales.tools.binding import bind_arguments
+from skales.tools.conditions import NO_CONDITIONS, Condition, Standing
 from skales.tools.context import ToolContext
 from skales.tools.define import Preview, Returned
 from skales.tools.describe import describe_call
@@ -40,30 +41,46 @@ class BuiltinToolbox:
     """The Toolbox of the tools in this package."""
 
     def __init__(
-        self, context_factory: Callable[[CallScope], ToolContext], addons: Callable[[], Mapping[str, bool]]
+        self,
+        context_factory: Callable[[CallScope], ToolContext],
+        addons: Callable[[], Mapping[str, bool]],
+        conditions: Mapping[str, Condition] = NO_CONDITIONS,
     ) -> None:
-        """Take what makes a call's surroundings, and the person's add-on switches as they are at each question."""
+        """Take what makes a call's surroundings; switches and conditions are asked for at each question."""
         self._context_factory = context_factory
         self._addons = addons
+        self._conditions = conditions
+        self._worded: dict[str, ToolSpec] = {}
 
     def specs(self) -> Sequence[ToolSpec]:
         """Every built-in tool in a stable order, switched off ones included."""
-        return [entry.spec for entry in self._entries.values()]
+        return [self._with_words(entry.spec) for entry in self._entries.values()]
 
     def is_enabled(self, name: str) -> bool:
-        """Whether the tool exists and its add-on is on."""
+        """Whether the tool exists, its add-on is on and what it needs is there."""
+        return self._entry(name) is not None and not self.why_off(name)
+
+    def why_off(self, name: str) -> str:
+        """Why a tool is not enabled, as a sentence without a period; empty when it is."""
         entry = self._entry(name)
-        return entry is not None and (not entry.spec.addon or is_addon_on(entry.spec.addon, self._addons()))
+        if entry is None:
+            return f"There is no tool {name!r}"
+        spec = entry.spec
+        if spec.addon and not is_addon_on(spec.addon, self._addons()):
+            return f"{spec.name} belongs to the add-on {spec.addon!r}, which is switched off"
+        return self._standing(spec).missing
 
     def find(self, name: str) -> ToolSpec | None:
         """The tool of this name or alias."""
         entry = self._entry(name)
-        return entry.spec if entry else None
+        return self._with_words(entry.spec) if entry else None
 
     def enabled(self) -> Sequence[ToolSpec]:
         """The tools that are on, in the same order."""
         switches = self._addons()
-        return [spec for spec in self.specs() if not spec.addon or is_addon_on(spec.addon, switches)]
+        on = [spec for spec in self.specs() if not spec.addon or is_addon_on(spec.addon, switches)]
+        unmet = {need for need in {spec.needs for spec in on if spec.needs} if self._stand(need).missing}
+        return [spec for spec in on if spec.needs not in unmet]
 
     def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """The tools that are on and that a request may be about, the likeliest first."""
@@ -108,6 +125,25 @@ class BuiltinToolbox:
         except SkalesError as error:
             raise ToolError(error.message, hint=error.hint, code=error.code) from error
         return _as_result(returned)
+
+    def _standing(self, spec: ToolSpec) -> Standing:
+        """How it is about what the tool needs; a need that nobody knows is not met."""
+        return self._stand(spec.needs) if spec.needs else Standing()
+
+    def _stand(self, need: str) -> Standing:
+        condition = self._conditions.get(need)
+        return condition() if condition else Standing(missing=f"What is called {need!r} is not here")
+
+    def _with_words(self, spec: ToolSpec) -> ToolSpec:
+        """The tool with what it needs named in its description; the same object as long as the words are the same."""
+        place = f"{{{spec.needs}}}"
+        if not spec.needs or place not in spec.description:
+            return spec
+        description = spec.description.replace(place, self._standing(spec).words)
+        known = self._worded.get(spec.name)
+        if known is None or known.description != description:
+            known = self._worded[spec.name] = replace(spec, description=description)
+        return known
 
     def _entry(self, name: str) -> IndexEntry | None:
         return self._entries.get(name) or self._entries.get(self._aliases.get(name, ""))

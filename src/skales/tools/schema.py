@@ -68,8 +68,17 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
         example=mark.example,
         words=mark.words,
         is_basic=mark.basic,
+        asks_unless=_harmless(function, mark.asks_unless),
+        needs=mark.needs,
         links=frozenset(parameter.name for parameter in tool_parameters(function) if parameter.type is LinkPath),
     )
+
+
+def _harmless(function: ToolFunction, values: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    for name in values:
+        if name not in inspect.signature(function).parameters:
+            raise SchemaError(f"{function.__name__!r} has no parameter {name!r} to run unasked by")
+    return values
 
 
 def tool_parameters(function: ToolFunction) -> Sequence[Parameter]:

@@ -55,6 +55,9 @@ CHANGES = [
     ("systemPrompt", "Answer\r\nbriefly. ", "Answer\nbriefly."),
     ("allowedFolders", "~/projects", ["~/projects"]),
     ("blockedFolders", "C:\\private", ["C:\\private"]),
+    ("blockedDomains", "*.Bad.Example", ["bad.example"]),
+    ("searchBuzzwords", "free  spins ", ["free  spins"]),
+    ("searchEngine", "off", "off"),
 ]
 
 
@@ -93,6 +96,8 @@ def test_undo_brings_back_the_value_that_was_there_and_other_keys_stay(page: Tes
         ("allowedFolders", "~other/projects"),
         ("allowedFolders", "/tmp/a\x00b"),
         ("blockedFolders", "../secret"),
+        ("blockedDomains", "bad..example"),
+        ("searchEngine", "google"),
         ("allowLoopback", "perhaps"),
     ],
 )

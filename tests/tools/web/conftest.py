@@ -1,6 +1,7 @@
 """A local web server that plays a script, and the ways to reach it."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ class LocalServer:
     port: int = 0
     answers: dict[str, bytes | Play] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
@@ -46,7 +48,10 @@ async def server(anyio_backend: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             local.requests.append(head)
-            play = local.answers[head.split(" ")[1]]
+            length = re.search(r"(?i)^content-length: (\d+)", head, re.MULTILINE)
+            local.bodies.append(await reader.readexactly(int(length[1])) if length else b"")
+            target = head.split(" ")[1]
+            play = local.answers.get(target) or local.answers[target.partition("?")[0]]
             if isinstance(play, bytes):
                 writer.write(play)
                 await writer.drain()

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import json
 import ssl
+import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -388,3 +389,114 @@ async def test_unsupported_kind_of_proxy_is_named() -> None:
     for proxy in ("socks5://proxy.example", "ftp://proxy.example"):
         with pytest.raises(ToolError, match="proxy is of a kind"):
             open_transport(proxy)
+
+
+# --- settings, and servers that mean ill ---------------------------------------------------------------------------
+
+
+async def test_blocked_domain_is_closed_also_by_a_redirect() -> None:
+    policy = NetworkPolicy(blocked_domains=("bad.example",))
+    script = Script([redirect(302, "https://www.bad.example/x")])
+    with pytest.raises(ToolRefusedError, match=r"closed by the entry bad\.example"):
+        await get("http://example.org/", script.wire(), policy)
+    assert len(script.requests) == 1
+
+
+async def test_name_that_leads_into_the_closed_local_network_is_refused() -> None:
+    script = Script([], {"inside.example": ["192.168.1.1"]})
+    assert await get("http://inside.example/", script.wire()) == "end"
+    with pytest.raises(ToolRefusedError, match="allowLan"):
+        await get("http://inside.example/", script.wire(), NetworkPolicy(allow_lan=False))
+
+
+async def test_name_is_resolved_once_so_that_it_cannot_change_before_the_connection(
+    server: LocalServer, here: NetworkPolicy
+) -> None:
+    server.page("/", "first")
+    asked: list[str] = []
+
+    async def rebinding(host: str, port: int) -> Sequence[str]:
+        asked.append(host)
+        return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
+
+    assert await get(server.url("/", "rebind.example"), Wire(resolve=rebinding), here) == "first"
+    assert asked == ["rebind.example"]
+
+
+@pytest.mark.parametrize("location", ["ftp://example.org/", "file:///etc/passwd", "data:text/plain,x", "gopher://x/"])
+async def test_redirect_to_another_scheme_is_refused(location: str) -> None:
+    with pytest.raises(ToolRefusedError, match="redirects to an address that is not allowed"):
+        await get("http://example.org/", Script([redirect(302, location)]).wire())
+
+
+@pytest.mark.parametrize("location", ["http://other.example/", "https://example.org/", "http://example.org:81/"])
+async def test_request_that_stays_does_not_follow_to_another_origin(location: str) -> None:
+    script = Script([redirect(307, location)])
+    with pytest.raises(ToolRefusedError, match="redirects to another host"):
+        await get("http://example.org/", script.wire(), request=WebRequest(stays=True))
+    assert len(script.requests) == 1
+
+
+async def test_request_that_stays_follows_on_its_own_host() -> None:
+    script = Script([redirect(302, "/b")])
+    assert await get("http://example.org/", script.wire(), request=WebRequest(stays=True)) == "end"
+
+
+async def test_one_byte_a_minute_is_given_up_by_the_wait_for_each(server: LocalServer, here: NetworkPolicy) -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
+        await writer.drain()
+        await asyncio.sleep(60)
+
+    server.answers["/drip"] = drip
+    with pytest.raises(ToolError, match="did not answer in time"):
+        await get(server.url("/drip"), Wire(limits=Limits(idle_s=0.05)), here)
+
+
+async def test_endless_headers_are_no_answer(server: LocalServer, here: NetworkPolicy) -> None:
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n")
+        for number in range(100_000):
+            writer.write(b"X-%d: %s\r\n" % (number, b"y" * 100))
+            await writer.drain()
+
+    server.answers["/endless"] = endless
+    with pytest.raises(ToolError, match="cannot be read"):
+        await get(server.url("/endless"), Wire(), here)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnot hex\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\nhello\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"HTTP/1.1 999999 \r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBad Header\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + zlib.compress(b"x"),
+        b"\x16\x03\x01\x02\x00",
+    ],
+)
+async def test_garbage_is_an_error_in_plain_words(server: LocalServer, here: NetworkPolicy, answer: bytes) -> None:
+    server.answers["/garbage"] = answer
+    with pytest.raises(ToolError, match="cannot be read"):
+        await get(server.url("/garbage"), Wire(), here)
+
+
+async def test_bomb_takes_no_more_memory_than_what_is_read(server: LocalServer, here: NetworkPolicy) -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    zeros = bytes(1_000_000)
+    bomb = b"".join(packer.compress(zeros) for _ in range(300)) + packer.flush()
+    server.answers["/bomb"] = reply(bomb, headers={"Content-Encoding": "gzip"})
+    tracemalloc.start()
+    try:
+        async with open_reply(server.url("/bomb"), here) as answer:
+            body, is_cut = await answer.read(1_000_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (len(body), is_cut) == (1_000_000, True)
+    assert peak < 20_000_000

@@ -50,7 +50,7 @@ def build_control(
         text=_show_text(value) if came.typed is None else came.typed,
         is_on=value is True,
         choices=tuple(_show_option(option, value) for option in setting.options),
-        folders=_list_folders(setting, value),
+        folders=_list_texts(setting, value),
         unit=_(setting.unit) if setting.unit else "",
         low=setting.low,
         high=setting.high,
@@ -67,8 +67,8 @@ def build_control(
     )
 
 
-def _list_folders(setting: Setting, value: JsonValue) -> tuple[str, ...]:
-    if setting.kind is not Kind.FOLDERS:
+def _list_texts(setting: Setting, value: JsonValue) -> tuple[str, ...]:
+    if setting.kind not in (Kind.FOLDERS, Kind.WORDS):
         return ()
     key = setting.item_key
     return tuple(as_text(as_object(item).get(key) if key else item) for item in as_list(value))

@@ -1,7 +1,7 @@
 """A change from the page: read as the setting's kind, judged, written if the file still says what the page showed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skales.core.errors import InputError, SkalesError
@@ -96,7 +96,9 @@ def _read(setting: Setting, posted: Posted) -> JsonValue:
         case Kind.NUMBER:
             return _read_amount(setting, text) if setting.is_decimal else _read_number(setting, text)
         case Kind.FOLDERS:
-            return _read_folders(posted)
+            return _read_list(posted, _check_folder)
+        case Kind.WORDS:
+            return _read_list(posted, setting.parse or str.strip)
         case Kind.TEXT:
             return text.replace("\r\n", "\n").rstrip()
         case Kind.LINE:
@@ -122,12 +124,9 @@ def _read_amount(setting: Setting, text: str) -> float:
     return number
 
 
-def _read_folders(posted: Posted) -> list[JsonValue]:
-    folders = [text.strip() for number, text in enumerate(posted.values) if number != posted.remove]
-    kept = list(dict.fromkeys(text for text in folders if text))
-    for folder in kept:
-        _check_folder(folder)
-    return list(kept)
+def _read_list(posted: Posted, parse: Callable[[str], str]) -> list[JsonValue]:
+    texts = [text.strip() for number, text in enumerate(posted.values) if number != posted.remove]
+    return list(dict.fromkeys(parse(text) for text in texts if text))
 
 
 def _as_items(key: str, folders: JsonValue, present: JsonValue) -> list[JsonValue]:
@@ -136,7 +135,7 @@ def _as_items(key: str, folders: JsonValue, present: JsonValue) -> list[JsonValu
     return [known.get(folder, {key: folder}) for folder in map(as_text, as_list(folders))]
 
 
-def _check_folder(text: str) -> None:
+def _check_folder(text: str) -> str:
     """A relative path would mean another folder each time Skales is started elsewhere. Raises InputError."""
     is_home = text == "~" or text.startswith(("~/", "~\\"))
     is_rooted = text.startswith(("/", "\\\\")) or (text[1:3] in (":\\", ":/") and text[:1].isalpha())
@@ -144,6 +143,7 @@ def _check_folder(text: str) -> None:
         raise InputError(
             _("Write the whole path of the folder"), hint=_("For example %(path)s", path="/home/you/projects")
         )
+    return text
 
 
 def _judge(setting: Setting, settings: Settings, value: JsonValue) -> None:
@@ -164,6 +164,6 @@ def _is_confirmed(setting: Setting, posted: Posted, value: JsonValue) -> bool:
 
 def _typed(setting: Setting, posted: Posted) -> str | None:
     """What a person would have to type again."""
-    if setting.kind is Kind.FOLDERS:
+    if setting.kind in (Kind.FOLDERS, Kind.WORDS):
         return next((text for text in reversed(posted.values) if text.strip()), None)
     return posted.values[-1] if posted.values and setting.kind in (Kind.LINE, Kind.TEXT, Kind.NUMBER) else None

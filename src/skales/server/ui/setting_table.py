@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
-from skales.data.settings import BUDGET_LIMIT_USD, FileAccess, Settings
+from skales.data.settings import BUDGET_LIMIT_USD, FileAccess, SearchEngine, Settings
+from skales.security.network import parse_domain
 from skales.server.ui.frame import ACCENTS
 from skales.server.words import LANGUAGES, N_
 
@@ -26,6 +27,7 @@ class Kind(StrEnum):
     LINE = "line"
     TEXT = "text"
     FOLDERS = "folders"
+    WORDS = "words"
 
 
 class Section(StrEnum):
@@ -243,6 +245,26 @@ _SAFETY = (
         ),
     ),
     Setting(
+        name="allowLan",
+        section=Section.SAFETY,
+        label=N_("Web tools may reach your network"),
+        help=N_("Other computers at home or at work, and those of your tailnet. The internet is open either way."),
+        kind=Kind.SWITCH,
+        is_advanced=True,
+        words=N_("LAN, intranet, router, NAS, private addresses, network"),
+    ),
+    Setting(
+        name="blockedDomains",
+        section=Section.SAFETY,
+        label=N_("Blocked domains"),
+        help=N_("Closed to every web tool, with all that is below them, also by a redirect."),
+        kind=Kind.WORDS,
+        is_advanced=True,
+        words=N_("block list, hosts, websites, forbidden, deny"),
+        placeholder="example.org",
+        parse=parse_domain,
+    ),
+    Setting(
         name="approvalTimeoutSeconds",
         section=Section.SAFETY,
         label=N_("Time to answer a question"),
@@ -344,4 +366,43 @@ _TOOLS = (
     ),
 )
 
-SETTINGS = (*_APPEARANCE, *_SAFETY, *_CHAT, *_BUDGETS, *_TOOLS)
+_SEARCH = (
+    Setting(
+        name="searchEngine",
+        section=Section.TOOLS,
+        label=N_("Web search"),
+        help=N_("Who is asked first. When it does not answer, the others that are set up follow."),
+        kind=Kind.SELECT,
+        words=N_("internet, DuckDuckGo, Brave, Tavily, SearXNG, Google"),
+        options=(
+            Option(SearchEngine.AUTO, N_("The best one that is set up")),
+            Option(SearchEngine.DUCKDUCKGO, "DuckDuckGo"),
+            Option(SearchEngine.BRAVE, "Brave"),
+            Option(SearchEngine.TAVILY, "Tavily"),
+            Option(SearchEngine.SEARXNG, "SearXNG"),
+            Option(SearchEngine.OFF, N_("Off")),
+        ),
+    ),
+    Setting(
+        name="searchEngines.searxng.baseUrl",
+        section=Section.TOOLS,
+        label=N_("Address of your SearXNG"),
+        help=N_("Its JSON format must be switched on. Empty means there is none."),
+        kind=Kind.LINE,
+        is_advanced=True,
+        placeholder="http://192.168.1.20:8080",
+        words=N_("search, self-hosted, metasearch"),
+    ),
+    Setting(
+        name="searchBuzzwords",
+        section=Section.TOOLS,
+        label=N_("Words that no search result may hold"),
+        help=N_("Such results are left out, unless the search itself uses the word."),
+        kind=Kind.WORDS,
+        is_advanced=True,
+        words=N_("filter, spam, search results, buzzwords"),
+        placeholder=N_("online casino"),
+    ),
+)
+
+SETTINGS = (*_APPEARANCE, *_SAFETY, *_CHAT, *_BUDGETS, *_TOOLS, *_SEARCH)

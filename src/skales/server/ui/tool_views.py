@@ -95,7 +95,7 @@ class ToolDetail:
     effects: tuple[str, ...]
     is_risky: bool
     enabled: bool
-    addon: str
+    why_off: str
     fields: tuple[ToolField, ...]
     command: str
     pin: ToolPin

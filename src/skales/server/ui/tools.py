@@ -193,7 +193,7 @@ def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, resu
         effects=tuple(_(_EFFECTS[effect]) for effect in Effect if effect in spec.effects),
         is_risky=spec.safety is not Safety.AUTO,
         enabled=app.toolbox.is_enabled(spec.name),
-        addon=spec.addon,
+        why_off=told(app.toolbox.why_off(spec.name)),
         fields=build_fields(spec, filled),
         command=write_command(spec),
         pin=_show_pin(read_pin(app, spec)),

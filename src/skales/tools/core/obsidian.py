@@ -42,6 +42,7 @@ _SHOWN_LINKS = 100
     Effect.READS_PRIVATE,
     action="List the Obsidian vaults",
     example=("Which vaults do I have?", {}),
+    needs="vault",
 )
 async def obsidian_list_vaults(ctx: ToolContext) -> ToolResult:
     """List the person's Obsidian vaults with how many notes each holds."""
@@ -55,6 +56,7 @@ async def obsidian_list_vaults(ctx: ToolContext) -> ToolResult:
     Effect.READS_PRIVATE,
     action="List {folder} in the vault[ {vault}]",
     example=("What is in my Projects folder in Obsidian?", {"folder": "Projects"}),
+    needs="vault",
 )
 async def obsidian_list_folder(ctx: ToolContext, folder: str = "", vault: str = "") -> ToolResult:
     """List notes and folders in a folder of an Obsidian vault.
@@ -72,6 +74,7 @@ async def obsidian_list_folder(ctx: ToolContext, folder: str = "", vault: str = 
     Effect.READS_PRIVATE,
     action="Read the note {note}",
     example=("What does my note on Lisbon say?", {"note": "Lisbon"}),
+    needs="vault",
 )
 async def obsidian_read(ctx: ToolContext, note: str, heading: str = "", vault: str = "") -> ToolResult:
     """Read a note of an Obsidian vault with its tags and where its links lead.

@@ -70,6 +70,7 @@ class _Found:
     Effect.READS_PRIVATE,
     action="Search the notes for {query}",
     example=("Find my notes about the Lisbon trip", {"query": "lisbon tag:travel"}),
+    needs="vault",
 )
 async def obsidian_search(
     ctx: ToolContext, query: str, vault: str = "", limit: Annotated[int, Range(1, 100)] = 20

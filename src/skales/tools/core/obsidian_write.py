@@ -57,6 +57,7 @@ _LINE_END = re.compile("\r\n|\r|\n")
         "Save this as a note in Obsidian",
         {"title": "Lisbon trip", "content": "Flights on the 3rd.", "tags": ["travel"]},
     ),
+    needs="vault",
 )
 async def obsidian_create_note(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -87,6 +88,7 @@ async def obsidian_create_note(  # noqa: PLR0913 - what a model may say to a too
         "Add milk to my shopping note",
         {"note": "Shopping", "content": "- [ ] milk", "heading": "Groceries"},
     ),
+    needs="vault",
 )
 async def obsidian_append_to_note(
     ctx: ToolContext, note: str, content: str, heading: str = "", vault: str = ""

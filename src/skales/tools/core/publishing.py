@@ -48,6 +48,7 @@ class _Wish:
     Effect.DESTRUCTIVE,
     action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
+    needs="server",
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

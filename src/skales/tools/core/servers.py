@@ -31,6 +31,7 @@ _NAMED = 20
     Effect.OUTBOUND,
     action="List {remote_path} on the server[ {profile}]",
     example=("What is in the images folder on my server?", {"profile": "shop", "remote_path": "images"}),
+    needs="server",
 )
 async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -> ToolResult:
     """List a folder on a saved FTP, FTPS or SFTP server: names, sizes, dates.
@@ -63,6 +64,7 @@ async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -
     Effect.WRITES,
     action="Download {remote_path}[ from {profile}][ to {destination}]",
     example=("Get the access log from my server", {"profile": "shop", "remote_path": "logs/access.log"}),
+    needs="server",
 )
 async def ftp_download(
     ctx: ToolContext,

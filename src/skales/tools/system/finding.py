@@ -97,6 +97,7 @@ def not_found(text: str) -> ToolError:
     addon="computer_use",
     action="Look for {text} on the screen",
     example=("Where is the button Save?", {"text": "Save"}),
+    needs="display",
 )
 async def computer_find(
     ctx: ToolContext, text: str, monitor: Annotated[int, Range(0, _MOST_MONITORS)] = 0
@@ -127,6 +128,7 @@ async def computer_find(
     addon="computer_use",
     action="Read the field[ {label}] on the screen",
     example=("What stands in the field Name?", {"label": "Name"}),
+    needs="display",
 )
 async def computer_read_field(
     ctx: ToolContext,

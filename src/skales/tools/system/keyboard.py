@@ -44,6 +44,7 @@ _UNCHECKED = "Which window was in front, and whether the field hides a password,
     addon="computer_use",
     action="Type {text}",
     example=("Write my name into the field", {"text": "Ada Lovelace"}),
+    needs="display",
 )
 async def computer_type(ctx: ToolContext, text: str) -> ToolResult:
     """Type text where the cursor is on the screen; click the field first. Never for passwords.
@@ -74,6 +75,7 @@ async def computer_type(ctx: ToolContext, text: str) -> ToolResult:
     addon="computer_use",
     action="Press {key}",
     example=("Save the document", {"key": "Ctrl+S"}),
+    needs="display",
 )
 async def computer_key(ctx: ToolContext, key: str, times: Annotated[int, Range(1, _MOST_TIMES)] = 1) -> ToolResult:
     """Press a key or key combination on the screen.

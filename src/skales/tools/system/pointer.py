@@ -53,6 +53,7 @@ class _Target:
     addon="computer_use",
     action="Click[ {text}][ at {x}, {y}] on the screen",
     example=("Click on Save", {"text": "Save"}),
+    needs="display",
 )
 async def computer_click(  # noqa: PLR0913 - what a model may say of a click
     ctx: ToolContext,
@@ -103,6 +104,7 @@ async def computer_click(  # noqa: PLR0913 - what a model may say of a click
     addon="computer_use",
     action="Scroll {direction}[ at {x}, {y}] on the screen",
     example=("Scroll down a bit", {"direction": "down", "amount": 5}),
+    needs="display",
 )
 async def computer_scroll(  # noqa: PLR0913 - what a model may say of it
     ctx: ToolContext,

@@ -7,7 +7,7 @@ as one fetch. What an answer means is not its business. Spec: security.md, "Netw
 import socket
 import ssl
 import urllib.request
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -32,11 +32,16 @@ _IMPERSONAL = {"accept", "accept-language"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebRequest:
-    """What to send. A 303, or a 301 or 302 after a POST, goes on as a GET without the body, as browsers do."""
+    """What to send. A 303, or a 301 or 302 after a POST, goes on as a GET without the body, as browsers do.
+
+    With `stays` a redirect to another origin is refused, for requests that carry a secret or were let through for
+    the sake of the address a person named.
+    """
 
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,16 +106,22 @@ class WebReply:
         self.status: int = response.status_code
         self.reason: str = response.reason_phrase
         self.headers: Mapping[str, str] = response.headers
+        self.header_rows: Sequence[tuple[str, str]] = response.headers.multi_items()
         self._response = response
 
     async def read(self, most_bytes: int) -> tuple[bytes, bool]:
         """The body, and whether it was cut at `most_bytes`; what counts is what comes out of a compression."""
         body = bytearray()
-        async for chunk in self._response.aiter_bytes():
+        async for chunk in self.chunks():
             body += chunk
             if len(body) > most_bytes:
                 return bytes(body[:most_bytes]), True
         return bytes(body), False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes, out of its compression, in pieces of a megabyte at most."""
+        async for chunk in self._response.aiter_bytes():
+            yield chunk
 
 
 @asynccontextmanager
@@ -165,6 +176,11 @@ async def _follow(
             return current, response
         await response.aclose()
         target = _judge_redirect(current, location, policy)
+        if request.stays and target.origin != current.origin:
+            raise ToolRefusedError(
+                f"{current.host} redirects to another host, which this request must not go to",
+                hint="Name the address it redirects to, if that is the right one",
+            )
         request = _redirected(request, response.status_code, leaves_host=target.origin != current.origin)
         current = target
     raise ToolError(

@@ -1,23 +1,20 @@
 """The tools `fetch_web_page` and `extract_web_text`: a page as a reader sees it, quoted as the words of a stranger."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from skales.core.errors import InputError
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, Url, tool
-from skales.tools.web.client import WebRequest, open_reply
-from skales.tools.web.document import Document, Part, Source, read_in_bounds, require_readable
+from skales.tools.web.document import Document, Part, Source, read_in_bounds
+from skales.tools.web.pages import MOST_BYTES, Fetched, fetch_source
 from skales.tools.web.quoting import quote_untrusted
 
-_MOST_BYTES = 5_000_000
 # What a model gets at once; the gate would shorten anything beyond 20,000.
 _PAGE_CHARACTERS = 16_000
 _ERROR_CHARACTERS = 2_000
 _MOST_START = 10_000_000
-_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.9,*/*;q=0.5"
 
 
 @tool(
@@ -63,30 +60,15 @@ async def extract_web_text(ctx: ToolContext, url: Url, start: Annotated[int, Ran
     return await _read(ctx, url, start, Part.MAIN)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetched:
-    source: Source
-    status: int
-    reason: str
-
-
 async def _read(ctx: ToolContext, url: str, start: int, part: Part) -> ToolResult:
-    fetched = await _fetch(ctx, url)
+    fetched = await fetch_source(url, ctx.network)
     document = await read_in_bounds(fetched.source, part)
     if fetched.status >= 400:
         return _error_result(fetched, document)
     return _page_result(fetched.source, document, start)
 
 
-async def _fetch(ctx: ToolContext, url: str) -> _Fetched:
-    async with open_reply(url, ctx.network, WebRequest(headers={"Accept": _ACCEPT})) as reply:
-        content_type = reply.headers.get("content-type", "")
-        require_readable(content_type, reply.url)
-        body, is_cut = await reply.read(_MOST_BYTES)
-        return _Fetched(Source(body, content_type, reply.url, is_cut), reply.status, reply.reason)
-
-
-def _error_result(fetched: _Fetched, document: Document) -> ToolResult:
+def _error_result(fetched: Fetched, document: Document) -> ToolResult:
     answer = f"The server answered {fetched.status} {fetched.reason}".rstrip()
     shown = document.text[:_ERROR_CHARACTERS]
     quoted = f"\n{quote_untrusted(shown, fetched.source.address)}" if shown else ""
@@ -116,6 +98,7 @@ def _page_result(source: Source, document: Document, start: int) -> ToolResult:
             "characters": total,
             "start": start,
             "next_start": end if end < total else None,
+            "hidden_characters": document.hidden_characters,
         },
     )
 
@@ -139,6 +122,8 @@ def _notes(document: Document, start: int, end: int) -> Sequence[str]:
     if start or end < total:
         more = f"; to read on, call again with start={end}" if end < total else ", the end"
         notes.append(f"Shown are characters {start:,} to {end:,} of {total:,}{more}.")
+    if document.hidden_characters:
+        notes.append(f"Left out: {document.hidden_characters:,} characters that no reader of the page can see.")
     if document.is_cut:
-        notes.append(f"The page is too large to read whole; what lies beyond {_MOST_BYTES // 1_000_000} MB is missing.")
+        notes.append(f"The page is too large to read whole; what lies beyond {MOST_BYTES // 1_000_000} MB is missing.")
     return notes

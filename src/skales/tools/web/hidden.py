@@ -81,19 +81,22 @@ class _Style:
     custom: Mapping[str, Tokens] = field(default_factory=dict)
 
 
-def hide_unseen(page: Page) -> None:
-    """Mark every element of the page that cannot be seen, or whose own text cannot.
+def hide_unseen(page: Page) -> int:
+    """Mark every element of the page that cannot be seen, or whose own text cannot; how many characters that hides.
 
     A page that hides everything waits for its script to show it; then what hides it as a whole does not count.
+    Scripts, styles and the like are no text and not counted.
     """
     cascade = build_cascade(page)
-    if _mark(page, cascade, frozenset()) == 0 and any(element.tag == "script" for element in page.root.walk()):
-        _mark(page, cascade, frozenset({"html", "body"}))
+    seen, hidden = _mark(page, cascade, frozenset())
+    if seen == 0 and any(element.tag == "script" for element in page.root.walk()):
+        _seen, hidden = _mark(page, cascade, frozenset({"html", "body"}))
+    return hidden
 
 
-def _mark(page: Page, cascade: Cascade, unstyled: Set[str]) -> int:
-    """Mark the page, leaving out the styles of some elements; the answer is how many characters are seen."""
-    seen = 0
+def _mark(page: Page, cascade: Cascade, unstyled: Set[str]) -> tuple[int, int]:
+    """Mark the page, leaving out the styles of some elements; how many characters are seen and hidden."""
+    seen = hidden = 0
     waiting: list[tuple[Element, _Style]] = [(page.root, _Style())]
     while waiting:
         element, above = waiting.pop()
@@ -101,12 +104,29 @@ def _mark(page: Page, cascade: Cascade, unstyled: Set[str]) -> int:
         style = _style_of(element, above, own, is_alone=not cascade.has_foreign_sheets)
         element.is_hidden = style is None
         if style is None:
+            hidden += _count_below(element)
             continue
         element.is_muted = style.is_muted
-        if not element.is_muted:
-            seen += sum(len(child.text.strip()) for child in element.children if isinstance(child, Text))
+        own_text = _count_own(element)
+        seen, hidden = (seen, hidden + own_text) if element.is_muted else (seen + own_text, hidden)
         waiting.extend((child, style) for child in element.elements)
-    return seen
+    return seen, hidden
+
+
+def _count_own(element: Element) -> int:
+    return sum(len(child.text.strip()) for child in element.children if isinstance(child, Text))
+
+
+def _count_below(element: Element) -> int:
+    """The characters of an element's texts, without what is never drawn."""
+    count = 0
+    waiting = [element]
+    while waiting:
+        one = waiting.pop()
+        if one.tag not in _NEVER_DRAWN:
+            count += _count_own(one)
+            waiting.extend(one.elements)
+    return count
 
 
 def _style_of(element: Element, above: _Style, own: Winning, *, is_alone: bool) -> _Style | None:

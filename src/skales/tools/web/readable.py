@@ -35,8 +35,14 @@ def render_readable(element: Element, page_root: Element, address: str) -> str:
         page_root: The page it is part of.
         address: Where the page was found; relative links start there.
     """
+    return read_visible(element, page_root, address)[0]
+
+
+def read_visible(element: Element, page_root: Element, address: str) -> tuple[str, int]:
+    """Like `render_readable`, with the number of invisible characters that were taken out of it."""
     text = "\n\n".join(_blocks(element, build_setting(page_root, address), 0))
-    return strip_invisible(text)[0].strip()
+    shown, removed = strip_invisible(text)
+    return shown.strip(), removed
 
 
 def page_title(page_root: Element) -> str:

@@ -49,6 +49,12 @@ def render_table(table: Element, setting: Setting, depth: int) -> str:
     return "\n".join([title, "", *lines] if title else lines)
 
 
+def read_grid(table: Element, setting: Setting) -> Sequence[Sequence[str]]:
+    """The texts of the rows by column; cells that span are repeated empty."""
+    grid = _fill_grid([cells_of(row) for row in rows_of(table)], setting, 0)
+    return [[text.replace("\\|", "|") for text in row] for row in grid]
+
+
 def _fill_grid(rows: Sequence[Sequence[Element]], setting: Setting, depth: int) -> list[list[str]]:
     """Each row's texts by column. A cell that reaches down keeps its columns in the next rows."""
     grid: list[list[str]] = []

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
 import pytest
 
 from skales.core.ids import SessionId
@@ -18,8 +19,9 @@ from skales.data.sessions import SessionStore
 from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-from skales.tools.context import ToolContext
+from skales.tools.context import SandboxRules, ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.system.background import ProcessTable
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -30,6 +32,7 @@ class Rules:
     paths: PathPolicy
     network: NetworkPolicy = field(default_factory=lambda: NetworkPolicy(allow_loopback=True))
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
 
@@ -64,6 +67,7 @@ def contexts(
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
+    background = ProcessTable(clock)
 
     def context(scope: CallScope) -> ToolContext:
         return ToolContext(
@@ -76,9 +80,12 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            background=background,
+            sandbox=rules.sandbox,
         )
 
     yield context
+    anyio.run(background.close)
     sessions.close()
 
 

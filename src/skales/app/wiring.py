@@ -48,7 +48,7 @@ from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
-from skales.data.settings import FileAccess, Settings, SettingsStore
+from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
@@ -58,8 +58,9 @@ from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
-from skales.tools.context import ToolContext
+from skales.tools.context import SandboxRules, ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.system.background import ProcessTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class App:
     small_jobs: SmallJobs
     comparisons: Comparisons
     local: LocalModels
+    background: ProcessTable
     lock: InstanceLock
     started_s: float
     page_token: str
@@ -102,6 +104,7 @@ class App:
     async def close(self) -> None:
         """Give everything back, once no turn runs any more."""
         await self.models.close()
+        await self.background.close()
         await self.local.stop()
         self.sessions.close()
         self.lock.release()
@@ -140,6 +143,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
                 app.turns.open(tasks)
                 app.models.open(tasks)
                 app.small_jobs.open(tasks)
+                app.background.open(tasks)
                 try:
                     yield app
                 finally:
@@ -176,6 +180,7 @@ def build_app(
     tasks = TaskStore(directory, quarantine, clock, ids)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
+    background = ProcessTable(clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -183,7 +188,17 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            background=background,
+            sandbox=build_sandbox_rules(settings.load()),
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
@@ -292,6 +307,7 @@ def build_app(
         small_jobs=small_jobs,
         comparisons=comparisons,
         local=local,
+        background=background,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),
@@ -314,7 +330,26 @@ def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
         blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
         unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
     )
-    return Policy(settings.safety_mode, paths, NetworkPolicy(allow_loopback=settings.allow_loopback))
+    network = NetworkPolicy(allow_loopback=settings.allow_loopback)
+    return Policy(settings.safety_mode, paths, network, partial(_find_unconfined, settings.sandbox))
+
+
+def build_sandbox_rules(settings: Settings) -> SandboxRules:
+    """How the settings want programs to be confined."""
+    return SandboxRules(
+        is_wanted=settings.sandbox is not SandboxMode.OFF,
+        is_required=settings.sandbox is SandboxMode.ON,
+        allows_network=settings.sandbox_network,
+    )
+
+
+def _find_unconfined(mode: SandboxMode) -> str:
+    """Why commands run without a sandbox, in words; empty when they run in one. Tries it out the first time."""
+    from skales.tools.system.sandbox import NO_SANDBOX, SANDBOX_OFF, find_sandbox  # loaded with the first command
+
+    if mode is SandboxMode.OFF:
+        return SANDBOX_OFF
+    return "" if find_sandbox().confines else NO_SANDBOX
 
 
 def _folder(text: str) -> Path:

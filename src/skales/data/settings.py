@@ -59,6 +59,14 @@ class FileAccess(StrEnum):
     UNRESTRICTED = "unrestricted"
 
 
+class SandboxMode(StrEnum):
+    """Whether commands run in a sandbox: always, where the computer has one, never. Spec: security.md."""
+
+    ON = "on"
+    AUTO = "auto"
+    OFF = "off"
+
+
 def _spell(name: str) -> str:
     """The name as it stands in the file: `approval_timeout_s` is `approvalTimeoutSeconds` there."""
     return to_camel(re.sub(r"_s$", "_seconds", name))
@@ -189,6 +197,8 @@ class Settings(_FilePart):
     allowed_folders: list[str] = []
     blocked_folders: list[str] = []
     allow_loopback: bool = False
+    sandbox: SandboxMode = SandboxMode.AUTO
+    sandbox_network: bool = True  # for commands that ask for it
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200

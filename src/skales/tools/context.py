@@ -16,6 +16,8 @@ from skales.data.paths import DataDirectory
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.system.background import Background
+from skales.tools.system.running import Launch
 
 
 class SessionSearch(Protocol):
@@ -50,6 +52,31 @@ class TaskList(Protocol):
         ...
 
 
+class BackgroundPrograms(Protocol):
+    """What commands were told to leave running; it ends with the app."""
+
+    def start(self, launch: Launch, program: Background) -> Background:
+        """Start it with its output in its file. Call it where it may run as long as the app. Raises ToolError."""
+        ...
+
+    def list(self) -> Sequence[Background]:
+        """Those that run, and those that ended lately, newest first."""
+        ...
+
+    async def end(self, program_id: str) -> Background:
+        """End it with everything it started. Raises NotFoundError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """How programs are confined: in a sandbox where there is one, only in one, or not at all; and their network."""
+
+    is_wanted: bool = True
+    is_required: bool = False
+    allows_network: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -66,4 +93,6 @@ class ToolContext:
     tasks: TaskList
     clock: Clock
     ids: IdSource
+    background: BackgroundPrograms
+    sandbox: SandboxRules = SandboxRules()
     command_timeout_s: float = 120

@@ -69,10 +69,13 @@ def enclose(policy: PathPolicy, around: Surroundings, *, network: bool = False) 
         found = (path for path in _existing(paths) if not any(is_below(path, folder) for folder in blocked))
         return outermost_first(path for path in found if path.is_dir() or path.is_file())
 
+    def outermost(paths: Sequence[Path]) -> tuple[Path, ...]:
+        return tuple(path for path in paths if not any(parent in paths for parent in path.parents))
+
     return Enclosure(
         home=home,
         private=_real(around.private),
-        readable=open_places(wanted),
+        readable=outermost(open_places(wanted)),
         writable=open_places((policy.workspace, *policy.allowed, *around.writes)),
         blocked=outermost_first(blocked),
         sockets=tuple(_existing(around.sockets)),
@@ -94,7 +97,7 @@ def outermost_first(paths: Iterable[Path]) -> tuple[Path, ...]:
 def _existing(paths: Iterable[Path]) -> Iterator[Path]:
     """The real places of those that exist, each once."""
     seen: set[Path] = set()
-    for path in paths:
+    for path in filter(os.path.lexists, paths):
         try:
             place = _real(path)
         except InputError:

@@ -272,3 +272,14 @@ async def test_workspace_and_allowed_folders_can_be_used(
     assert not result.is_error, result.text
     assert (workspace / "here.txt").read_text(encoding="utf-8") == "one\n"
     assert (scene.root / "open" / "sub" / "there.txt").read_text(encoding="utf-8") == "two\n"
+
+
+async def test_network_opens_no_socket_of_other_programs(call: Call, closed_rules: Rules, scene: Scene) -> None:
+    attempts = [attempt for attempt in ATTEMPTS if "unix" in attempt.name]
+    for attempt in attempts:
+        result = await call("execute_command", command=scene.filled(attempt), network=True)
+        assert (RAN in result.text, "connected" in result.text) == (True, False)
+    reached = await call("execute_command", command=scene.fill("exec 3<>/dev/tcp/127.0.0.1/@PORT@"), network=True)
+    assert not reached.is_error
+    assert len(attempts) == 2
+    assert len(scene.witness.visits) == 1

@@ -13,6 +13,7 @@ from skales.tools.context import ToolContext
 from skales.tools.system.bounds import limit_words, usual_bounds
 from skales.tools.system.running import Ended, Launch, run_program
 from skales.tools.system.sandbox import Sandbox, SandboxKind, find_sandbox, look_around
+from skales.tools.system.scope import scope_words
 from skales.tools.system.shell import safe_environment
 
 _NOT_FOUND = "execvp "
@@ -79,9 +80,10 @@ async def prepare_launch(
     network = needs.network and ctx.sandbox.allows_network
     before = await to_thread.run_sync(_words_before, ctx, sandbox, folder, replace(needs, network=network))
     is_own = sandbox.kind is SandboxKind.BUBBLEWRAP
+    scope = scope_words() if is_own and network else ()
     return replace(
         plain,
-        words=[*before, *limit_words(bounds, counts_own=is_own), *words],
+        words=[*before, *scope, *limit_words(bounds, counts_own=is_own), *words],
         environment=_inside(told) if is_own else told,
         kind=sandbox.kind.value,
         network=network,

@@ -8,7 +8,7 @@ import tree_sitter_bash
 
 from skales.security.shell_calls import find_calls
 from skales.security.shell_reach import read_reach
-from skales.security.shell_tree import Command, Script, walk, walk_stage
+from skales.security.shell_tree import Command, Script, Stage, walk, walk_stage
 from tests.conftest import CASES
 
 LINES = [
@@ -51,7 +51,7 @@ def names_by_ours(line: str) -> set[str]:
     return first | {call.name for command in commands for call in find_calls(command).calls}
 
 
-def _pipelines(script: Script) -> Iterator[Sequence[object]]:
+def _pipelines(script: Script) -> Iterator[Sequence[Stage]]:
     for pipeline in script.pipelines:
         yield pipeline.stages
     for function in script.functions:

@@ -16,8 +16,7 @@ from skales.data.paths import DataDirectory
 from skales.data.tasks import Task
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-from skales.tools.system.background import Background
-from skales.tools.system.running import Launch
+from skales.tools.programs import Background, Launch
 
 
 class SessionSearch(Protocol):

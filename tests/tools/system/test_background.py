@@ -13,9 +13,8 @@ from skales.core.json import as_object
 from skales.core.ports import CallScope
 from skales.core.tool import ToolResult
 from skales.tools.context import SandboxRules, ToolContext
-from skales.tools.system.background import Background, ProcessTable
-from skales.tools.system.bounds import Bounds
-from skales.tools.system.running import Launch
+from skales.tools.programs import Background, Bounds, Launch
+from skales.tools.system.background import ProcessTable
 from tests.conftest import FixedClock
 from tests.tools.conftest import Call, Rules
 from tests.tools.system.test_running import eventually, gone

@@ -6,9 +6,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from skales.tools.system.bounds import Bounds, find_excess, limit_words, usual_bounds
+from skales.tools.programs import Bounds, Launch
+from skales.tools.system.bounds import find_excess, limit_words, usual_bounds
 from skales.tools.system.job_object import build_limits
-from skales.tools.system.running import Launch, run_program
+from skales.tools.system.running import run_program
 from skales.tools.system.tree import count_tasks, find_pids
 
 pytestmark = pytest.mark.anyio

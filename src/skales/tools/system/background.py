@@ -4,7 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -13,27 +13,14 @@ from anyio.abc import TaskGroup
 
 from skales.core.clock import Clock
 from skales.core.errors import ConflictError, NotFoundError, ToolError
+from skales.tools.programs import Background, Launch
 from skales.tools.system.bounds import contained, find_excess
 from skales.tools.system.ending import end_tree
-from skales.tools.system.running import Launch
 
 # Running at the same time; and ended ones that are still listed.
 _LIMIT = 20
 _KEPT = 20
 _LOOK_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Background:
-    """A program in the background. `exit_code` is None while it runs; `ended_for` says why it was ended."""
-
-    id: str
-    command: str
-    output: Path
-    pid: int = 0
-    started_ms: int = 0
-    exit_code: int | None = None
-    ended_for: str = ""
 
 
 class _Entry:

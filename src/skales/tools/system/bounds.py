@@ -7,23 +7,13 @@ import os
 import shutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from skales.tools.programs import Bounds
 from skales.tools.system.tree import count_tasks, find_pids
 
 _GIB = 1024**3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """`memory_bytes` and `processes` count all that a command started together. `free_bytes` stay free on the disk."""
-
-    memory_bytes: int
-    processes: int = 512
-    file_bytes: int = 4 * _GIB
-    free_bytes: int = _GIB // 4
 
 
 @cache

@@ -10,8 +10,9 @@ from anyio import to_thread
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.security.sandbox import enclose
 from skales.tools.context import ToolContext
+from skales.tools.programs import Launch
 from skales.tools.system.bounds import limit_words, usual_bounds
-from skales.tools.system.running import Ended, Launch, run_program
+from skales.tools.system.running import Ended, run_program
 from skales.tools.system.sandbox import Sandbox, SandboxKind, find_sandbox, look_around
 from skales.tools.system.scope import scope_words
 from skales.tools.system.shell import safe_environment

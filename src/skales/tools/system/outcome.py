@@ -5,7 +5,7 @@ import re
 from skales.core.tool import ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.describe import render_size, visible
-from skales.tools.system.background import Background
+from skales.tools.programs import Background
 from skales.tools.system.output import cut_to_lines, render_output
 from skales.tools.system.running import Ended
 

@@ -1,7 +1,7 @@
 """The tools `list_processes` and `kill_process`: what runs on this computer, and ending it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
 from skales.tools.describe import render_size, visible
-from skales.tools.system.background import Background
+from skales.tools.programs import Background
 from skales.tools.system.ending import end_tree
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _user(process: "psutil.Process") -> str:
         return "other"
 
 
-_ORDERS = {
+_ORDERS: Mapping[Order, Callable[[_Row], tuple[float | str, int]]] = {
     Order.MEMORY: lambda row: (-row.memory_bytes, row.pid),
     Order.PROCESSOR: lambda row: (-row.percent, row.pid),
     Order.NAME: lambda row: (row.name.lower(), row.pid),

@@ -7,17 +7,16 @@ import asyncio
 import os
 import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 import anyio
 from anyio import to_thread
 
 from skales.core.errors import InputError, ToolError
-from skales.tools.system.bounds import Bounds, contained, find_excess, is_flooded
+from skales.tools.programs import Launch
+from skales.tools.system.bounds import contained, find_excess, is_flooded
 from skales.tools.system.ending import end_tree
 from skales.tools.system.tree import count_tasks
 
@@ -33,23 +32,6 @@ _LOOK_EVERY = 10
 _NICENESS = 5
 # Shells and sandboxes say "ended by signal n" as 128 + n.
 _SIGNAL_CODES = range(129, 160)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What to start: the program with its arguments, where, and all it learns of the environment.
-
-    `kind` names the sandbox that the words begin with, `network` says whether the network is open. With
-    `dies_together` ending the first program ends all others at once. Without `bounds` nobody looks what is used.
-    """
-
-    words: Sequence[str]
-    folder: Path
-    environment: Mapping[str, str]
-    bounds: Bounds | None = None
-    kind: str = "none"
-    network: bool = True
-    dies_together: bool = False
 
 
 @dataclass(frozen=True, slots=True)

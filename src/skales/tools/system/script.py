@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +83,7 @@ def _shell() -> Sequence[str]:
 
 
 @contextmanager
-def _file_with(text: str, suffix: str) -> Iterator[Path]:
+def _file_with(text: str, suffix: str) -> Generator[Path, None, None]:
     """The text in a file that only this account may read, in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="skales-script-") as folder:
         file = Path(folder).resolve() / f"script{suffix}"

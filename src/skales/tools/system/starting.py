@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skales.tools.context import ToolContext
-from skales.tools.system.background import Background
+from skales.tools.programs import Background
 from skales.tools.system.confined import Needs, prepare_launch
 
 

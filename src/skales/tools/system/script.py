@@ -24,7 +24,7 @@ from skales.tools.system.outcome import render_ended
     Effect.WRITES,
     Effect.DESTRUCTIVE,
     Effect.OUTBOUND,
-    action="Run a script[ in Python: {python}][ for the shell: {shell}][ in {cwd}][; network open: {network}]",
+    action="Run a script[ in Python: {python}][ for the shell: {shell}][; network open: {network}]",
     example=("What is 2 to the power of 200?", {"python": "print(2**200)"}),
 )
 async def run_script(  # noqa: PLR0913 - what a call may say

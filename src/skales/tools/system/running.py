@@ -26,8 +26,8 @@ TAIL_BYTES = 500_000
 # How long output may still come after a program ended.
 _DRAIN_S = 0.5
 # How often it is seen whether much was started, and every how many times all that a program uses is added up.
-_GLANCE_S = 0.05
-_LOOK_EVERY = 10
+_GLANCE_S = 0.02
+_LOOK_EVERY = 25
 # Behind the person's own programs, and behind the one that watches over it.
 _NICENESS = 5
 # Shells and sandboxes say "ended by signal n" as 128 + n.

@@ -15,6 +15,8 @@ CASE: dict[str, Any] = json.loads((CASES / "tools" / "TOO-01-shell-approval.json
 REFUSED = {
     "shell.delete": [
         "rm -rf /",
+        "git config --global alias.x '!rm -rf /'",
+        "git config core.pager 'rm -rf /'",
         "rm -fr /",
         "rm -r -f /",
         "rm / -rf",

@@ -6,6 +6,7 @@ from datetime import UTC
 from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
 from skales.app.notices import NoticeBoard
@@ -32,9 +33,10 @@ from skales.data.tasks import TaskStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.conditions import Condition
-from skales.tools.context import ToolContext
+from skales.tools.context import SandboxRules, ToolContext
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.screens import ScreenMemory
+from skales.tools.system.background import ProcessTable
 from skales.tools.web.search_desk import SearchDesk
 from tests.conftest import CountingIds, FixedClock
 
@@ -47,6 +49,7 @@ class Rules:
     network: NetworkPolicy = field(default_factory=lambda: NetworkPolicy(allow_loopback=True))
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
     settings: Settings = field(default_factory=Settings)
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
     vaults: list[VaultSettings] = field(default_factory=list[VaultSettings])
@@ -95,6 +98,7 @@ def contexts(
     settings = SettingsStore(home, quarantine)
     program = Program(home, settings.load, quarantine)
     program.toolbox = BuiltinToolbox(lambda scope: context(scope), lambda: rules.addons)
+    background = ProcessTable(clock)
 
     def context(scope: CallScope) -> ToolContext:
         return ToolContext(
@@ -123,9 +127,12 @@ def contexts(
             search=search_desk,
             connectors=ConnectorStore(home, quarantine),
             service_urls=rules.settings.service_urls,
+            background=background,
+            sandbox=rules.sandbox,
         )
 
     yield context
+    anyio.run(background.close)
     sessions.close()
 
 

@@ -3,7 +3,7 @@
 Spec: orchestrator.md, "Effective decision"; security.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from skales.core.errors import SkalesError
@@ -16,11 +16,12 @@ from skales.security.paths import PathPolicy, decide_path, resolve_path
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the person's settings allow at this moment."""
+    """What the person's settings allow at this moment. `unconfined` says why commands run without a sandbox."""
 
     mode: SafetyMode
     paths: PathPolicy
     network: NetworkPolicy
+    unconfined: Callable[[], str] = lambda: ""
 
     def judge(self, spec: ToolSpec, arguments: JsonObject, *, by_user: bool) -> Verdict:
         """The strictest rule about a call whose arguments are valid."""
@@ -31,7 +32,10 @@ class Policy:
             if name in formats
             for text in _texts(value)
         ]
-        return strictest(decide(safety_of_call(spec, arguments), self.mode, by_user=by_user), *reached)
+        start = decide(safety_of_call(spec, arguments), self.mode, by_user=by_user)
+        if start.outcome is Outcome.ASK and "shell-command" in formats.values() and (words := self.unconfined()):
+            start = replace(start, reason=words)
+        return strictest(start, *reached)
 
     def _judge_value(self, kind: str, text: str) -> Verdict:
         match kind:

@@ -58,7 +58,7 @@ from skales.data.planner import PlannerStore
 from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
-from skales.data.settings import FileAccess, Settings, SettingsStore
+from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
@@ -68,9 +68,10 @@ from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
-from skales.tools.context import ToolContext
+from skales.tools.context import SandboxRules, ToolContext
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.screens import ScreenMemory
+from skales.tools.system.background import ProcessTable
 from skales.tools.web import search_desk
 
 
@@ -105,6 +106,7 @@ class App:
     small_jobs: SmallJobs
     comparisons: Comparisons
     local: LocalModels
+    background: ProcessTable
     lock: InstanceLock
     started_s: float
     page_token: str
@@ -117,6 +119,7 @@ class App:
     async def close(self) -> None:
         """Give everything back, once no turn runs any more."""
         await self.models.close()
+        await self.background.close()
         await self.local.stop()
         self.sessions.close()
         self.lock.release()
@@ -161,6 +164,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
                 app.turns.open(tasks)
                 app.models.open(tasks)
                 app.small_jobs.open(tasks)
+                app.background.open(tasks)
                 try:
                     yield app
                 finally:
@@ -202,6 +206,7 @@ def build_app(
     screens = ScreenMemory(clock)
     connectors = ConnectorStore(directory, quarantine)
     search = search_desk.SearchDesk(settings.load, clock)
+    background = ProcessTable(clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -241,6 +246,8 @@ def build_app(
             search=search,
             connectors=connectors,
             service_urls=settings.load().service_urls,
+            background=background,
+            sandbox=build_sandbox_rules(settings.load()),
         )
 
     toolbox = BuiltinToolbox(
@@ -356,6 +363,7 @@ def build_app(
         small_jobs=small_jobs,
         comparisons=comparisons,
         local=local,
+        background=background,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),
@@ -378,7 +386,9 @@ def build_policy(settings: Settings, directory: DataDirectory) -> Policy:
         blocked=(*directory.private, *(_folder(text) for text in settings.blocked_folders)),
         unrestricted=settings.file_access_mode is FileAccess.UNRESTRICTED,
     )
-    return Policy(settings.safety_mode, paths, build_network_policy(settings))
+    return Policy(
+        settings.safety_mode, paths, build_network_policy(settings), partial(_find_unconfined, settings.sandbox)
+    )
 
 
 def build_network_policy(settings: Settings) -> NetworkPolicy:
@@ -388,6 +398,24 @@ def build_network_policy(settings: Settings) -> NetworkPolicy:
         with suppress(InputError):
             blocked.append(parse_domain(text))
     return NetworkPolicy(settings.allow_loopback, settings.allow_lan, tuple(blocked))
+
+
+def build_sandbox_rules(settings: Settings) -> SandboxRules:
+    """How the settings want programs to be confined."""
+    return SandboxRules(
+        is_wanted=settings.sandbox is not SandboxMode.OFF,
+        is_required=settings.sandbox is SandboxMode.ON,
+        allows_network=settings.sandbox_network,
+    )
+
+
+def _find_unconfined(mode: SandboxMode) -> str:
+    """Why commands run without a sandbox, in words; empty when they run in one. Tries it out the first time."""
+    from skales.tools.system.sandbox import NO_SANDBOX, SANDBOX_OFF, find_sandbox  # loaded with the first command
+
+    if mode is SandboxMode.OFF:
+        return SANDBOX_OFF
+    return "" if find_sandbox().confines else NO_SANDBOX
 
 
 def _folder(text: str) -> Path:

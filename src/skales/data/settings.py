@@ -59,6 +59,14 @@ class FileAccess(StrEnum):
     UNRESTRICTED = "unrestricted"
 
 
+class SandboxMode(StrEnum):
+    """Whether commands run in a sandbox: always, where the computer has one, never. Spec: security.md."""
+
+    ON = "on"
+    AUTO = "auto"
+    OFF = "off"
+
+
 def _spell(name: str) -> str:
     """The name as it stands in the file: `approval_timeout_s` is `approvalTimeoutSeconds` there."""
     return to_camel(re.sub(r"_s$", "_seconds", name))
@@ -254,6 +262,8 @@ class Settings(_FilePart):
     search_buzzwords: list[str] = list(SEARCH_BUZZWORDS)
     tavily_api_key: Annotated[str, _parsed_by(parse_api_key)] = Field(default="", repr=False)  # as other programs write
     service_urls: dict[str, Annotated[str, _parsed_by(parse_base_url)]] = {}  # instead of the usual addresses
+    sandbox: SandboxMode = SandboxMode.AUTO
+    sandbox_network: bool = True  # for commands that ask for it
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200

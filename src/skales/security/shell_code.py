@@ -4,6 +4,7 @@ Pure; judges nothing.
 """
 
 import re
+from itertools import pairwise
 
 from skales.security.shell_call import Call
 from skales.security.shell_tree import Word
@@ -33,6 +34,11 @@ _TEXT_OPTIONS = {
 }  # fmt: skip
 # What stands before the command in such a value: `core.pager=`, `alias.x=!`, `ProxyCommand=`, `exec=`, `:!`.
 _TEXT_PREFIX = re.compile(r"(?:[A-Za-z][\w.-]*=|ProxyCommand )?[!:]*")
+# Settings of git that name a program.
+_GIT_RUN_SETTING = re.compile(
+    r"core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|sequence\.editor|.+\.(?:cmd|command|external|textconv)",
+    re.IGNORECASE,
+)
 # A shell called by a program's code: `os.system("…")`, `system "…"`, `exec('…')`, `subprocess.run("…")`.
 _SHELL_IN_CODE = re.compile(
     r"(?:system|popen|exec\w*|spawn\w*|run|call|check_\w+|getoutput|passthru)\s*\(?\s*"
@@ -114,6 +120,10 @@ def _find_option(call: Call, letters: str) -> int | None:
     return None
 
 
+def _is_run_setting(key: str, value: str) -> bool:
+    return _GIT_RUN_SETTING.fullmatch(key) is not None or (key.startswith("alias.") and value.startswith("!"))
+
+
 def _option_texts(call: Call) -> list[str]:
     """Values of options that are run: `su -c text`, `git -c core.pager=text`, `tar --to-command=text`."""
     options = _TEXT_OPTIONS.get(call.name, ())
@@ -123,4 +133,7 @@ def _option_texts(call: Call) -> list[str]:
         if text in options or (call.name == "git" and text == "-c"):
             values += texts[place + 1 : place + 2]
         values += [text[len(option) :] for option in options if text.startswith(option) and text != option]
+    if call.name == "git":
+        # `git config alias.x '!…'` is run later, and by then nobody sees it.
+        values += [text for key, text in pairwise(texts) if _is_run_setting(key, text)]
     return [_TEXT_PREFIX.sub("", value.removeprefix("="), count=1) for value in values]

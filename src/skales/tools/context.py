@@ -48,6 +48,7 @@ from skales.tools.conditions import Standing
 
 if TYPE_CHECKING:
     from skales.tools.web.search_desk import ReadyEngine
+from skales.tools.programs import Background, Launch
 
 
 class SessionSearch(Protocol):
@@ -302,6 +303,31 @@ class Connectors(Protocol):
         ...
 
 
+class BackgroundPrograms(Protocol):
+    """What commands were told to leave running; it ends with the app."""
+
+    def start(self, launch: Launch, program: Background) -> Background:
+        """Start it with its output in its file. Call it where it may run as long as the app. Raises ToolError."""
+        ...
+
+    def list(self) -> Sequence[Background]:
+        """Those that run, and those that ended lately, newest first."""
+        ...
+
+    async def end(self, program_id: str) -> Background:
+        """End it with everything it started. Raises NotFoundError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """How programs are confined: in a sandbox where there is one, only in one, or not at all; and their network."""
+
+    is_wanted: bool = True
+    is_required: bool = False
+    allows_network: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -326,6 +352,8 @@ class ToolContext:
     published: PublishedBook
     screens: ScreenMemory
     cameras: Mapping[str, Camera]
+    background: BackgroundPrograms
+    sandbox: SandboxRules = SandboxRules()
     command_timeout_s: float = 120
     _: KW_ONLY
     planner: Planner

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from skales.core.errors import InputError, ToolError, ToolRefusedError
 from skales.core.json import as_object
 from skales.core.tool import Effect, Safety, property_formats
+from skales.tools.context import SandboxRules
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.system.sandbox import find_sandbox
 from tests.tools.conftest import Call, Rules
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +30,12 @@ async def test_command_runs_in_the_workspace(call: Call, workspace: Path) -> Non
     result = await call("execute_command", command="pwd; echo hello > made.txt; cat made.txt")
     assert result.text == f"Exit code 0 after 0.0 s.\n{workspace}\nhello"
     assert (result.summary, result.is_error) == ("Exit code 0 after 0.0 s", False)
-    assert as_object(result.data) == {"exit_code": 0, "timed_out": False}
+    assert as_object(result.data) == {
+        "exit_code": 0,
+        "timed_out": False,
+        "sandbox": find_sandbox().kind.value,
+        "network": False,
+    }
 
 
 async def test_command_runs_in_the_named_folder(call: Call, workspace: Path) -> None:
@@ -63,16 +71,52 @@ async def test_command_that_takes_too_long_is_ended_and_says_so(call: Call) -> N
     result = await call("execute_command", command="echo begun; sleep 60", timeout_s=1)
     assert result.is_error
     assert result.text == "Ended after 1 s without being finished.\nbegun"
-    assert as_object(result.data) == {"exit_code": None, "timed_out": True}
+    assert as_object(result.data)["exit_code"] is None
+    assert as_object(result.data)["timed_out"] is True
 
 
-async def test_background_program_is_mentioned(call: Call) -> None:
+async def test_what_a_command_leaves_running_ends_with_it(call: Call) -> None:
+    result = await call("execute_command", command="sleep 7351.7351 & echo started")
+    assert result.text == "Exit code 0 after 0.0 s.\nstarted"
+    words = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert ["sleep", "7351.7351"] not in words
+
+
+async def test_without_a_sandbox_a_program_left_running_is_mentioned(call: Call, rules: Rules) -> None:
+    rules.sandbox = SandboxRules(is_wanted=False)
     result = await call("execute_command", command="sleep 3 & echo started")
     assert result.text == (
         "Exit code 0 after 0.0 s.\nstarted\nSomething it started is still running; its further output is not seen."
     )
+    assert as_object(result.data)["sandbox"] == "none"
     quiet = await call("execute_command", command="sleep 3 > /dev/null 2>&1 & echo started")
     assert quiet.text == "Exit code 0 after 0.0 s.\nstarted"
+
+
+async def test_command_that_misses_the_network_is_told_how_to_get_it(call: Call, rules: Rules) -> None:
+    failing = "echo 'Could not resolve host: example.org'; exit 6"
+    assert (await call("execute_command", command=failing)).text.endswith("call again with network true.")
+    assert "network true" not in (await call("execute_command", command=failing, network=True)).text
+    assert "network true" not in (await call("execute_command", command="echo no such file; exit 1")).text
+    rules.sandbox = SandboxRules(allows_network=False)
+    closed = await call("execute_command", command=failing, network=True)
+    assert closed.text.endswith("closed to commands by the setting sandboxNetwork.")
+    assert as_object(closed.data)["network"] is False
+
+
+async def test_settings_can_demand_a_sandbox(call: Call, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules.sandbox = SandboxRules(is_required=True)
+    assert not (await call("execute_command", command="true")).is_error
+    monkeypatch.setenv("PATH", "/nowhere")
+    find_sandbox.cache_clear()
+    try:
+        with pytest.raises(ToolRefusedError, match="demand a sandbox"):
+            await call("execute_command", command="true")
+        rules.sandbox = SandboxRules()
+        assert as_object((await call("execute_command", command="true")).data)["sandbox"] == "none"
+    finally:
+        monkeypatch.undo()
+        find_sandbox.cache_clear()
 
 
 async def test_keys_in_the_environment_are_not_seen(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from skales.core.errors import InputError, ToolError
-from skales.tools.system.running import HEAD_BYTES, TAIL_BYTES, Ended, Launch, run_program
+from skales.tools.programs import Launch
+from skales.tools.system.running import HEAD_BYTES, TAIL_BYTES, Ended, run_program
 
 pytestmark = pytest.mark.anyio
 

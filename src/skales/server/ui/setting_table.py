@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
-from skales.data.settings import BUDGET_LIMIT_USD, FileAccess, SearchEngine, Settings
+from skales.data.settings import BUDGET_LIMIT_USD, FileAccess, SandboxMode, SearchEngine, Settings
 from skales.security.network import parse_domain
 from skales.server.ui.frame import ACCENTS
 from skales.server.words import LANGUAGES, N_
@@ -263,6 +263,37 @@ _SAFETY = (
         words=N_("block list, hosts, websites, forbidden, deny"),
         placeholder="example.org",
         parse=parse_domain,
+    ),
+    Setting(
+        name="sandbox",
+        section=Section.SAFETY,
+        label=N_("Sandbox for commands"),
+        help=N_("In it a command sees only the system's programs and the folders that tools may use."),
+        kind=Kind.CARDS,
+        is_advanced=True,
+        words=N_("confine, isolation, bubblewrap, seatbelt, container, shell, terminal"),
+        options=(
+            Option(SandboxMode.ON, N_("Always"), N_("Without a sandbox on this computer, commands do not run.")),
+            Option(
+                SandboxMode.AUTO, N_("Where there is one"), N_("Otherwise the approval card says that there is none.")
+            ),
+            Option(
+                SandboxMode.OFF,
+                N_("Never"),
+                N_("Commands reach everything that your own account can reach."),
+                rank=1,
+                warning=N_("Commands can then read and change every file that your own account can open."),
+            ),
+        ),
+    ),
+    Setting(
+        name="sandboxNetwork",
+        section=Section.SAFETY,
+        label=N_("Commands may use the network"),
+        help=N_("Only those that ask for it; the approval card says so. To the others it stays closed."),
+        kind=Kind.SWITCH,
+        is_advanced=True,
+        words=N_("internet, sandbox, download, install, offline"),
     ),
     Setting(
         name="approvalTimeoutSeconds",

@@ -24,7 +24,8 @@ from skales.tools.file.safe_open import open_file
 from skales.tools.file.wording import count_of, shown_name
 from skales.tools.productivity.print_work import Printed, PrintError, PrintOrder, read_answer, write_order
 from skales.tools.productivity.target import Made, choose_target, store
-from skales.tools.system.running import Launch, run_program
+from skales.tools.programs import Launch
+from skales.tools.system.running import run_program
 from skales.tools.system.shell import safe_environment
 from skales.tools.web.charset import decode_body
 

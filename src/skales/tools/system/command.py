@@ -1,4 +1,4 @@
-"""The tool `execute_command`: runs a command in bounds and shows what came. Whether it may run is judged before."""
+"""The tool `execute_command`: runs a command confined and shows what came. Whether it may run is judged before."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,11 +6,10 @@ from typing import Annotated
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, ShellCommand, tool
-from skales.tools.describe import render_size
 from skales.tools.system.confined import run_confined
-from skales.tools.system.output import cut_to_lines, render_output
-from skales.tools.system.running import Ended
+from skales.tools.system.outcome import render_ended, render_started
 from skales.tools.system.shell import shell_words
+from skales.tools.system.starting import start_confined
 
 
 @tool(
@@ -20,57 +19,34 @@ from skales.tools.system.shell import shell_words
     Effect.WRITES,
     Effect.DESTRUCTIVE,
     Effect.OUTBOUND,
-    action="Run {command}[ in {cwd}]",
+    action="Run {command}[ in {cwd}][; network open: {network}][; in the background: {background}]",
     example=("How many lines does data.csv have?", {"command": "wc -l data.csv"}),
     basic=True,
 )
-async def execute_command(
+async def execute_command(  # noqa: PLR0913 - what a call may say
     ctx: ToolContext,
     command: ShellCommand,
     cwd: Path | None = None,
     timeout_s: Annotated[int, Range(1, 3600)] = 120,
+    network: bool = False,
+    background: bool = False,
 ) -> ToolResult:
     """Run a shell command and get its output and exit code; prefer the file tools for reading and writing files.
 
-    The command gets no input and must not ask questions. To start something that keeps running, send it to the
-    background with its output in a file: `server > server.log 2>&1 &`.
+    It gets no input, sees the workspace and the allowed folders only, and everything it started ends with it.
 
     Args:
         command: The command line, for bash on Linux and macOS, for PowerShell on Windows.
         cwd: Folder to run it in; the workspace when left out.
         timeout_s: Seconds after which it is ended, with everything it started.
+        network: True when it needs the network, as for installing, cloning and downloading.
+        background: True to leave it running, such as a server; gives its id, and its output goes to a file.
     """
     folder = cwd or ctx.paths.workspace
+    words = shell_words(command)
+    if background:
+        return render_started(await start_confined(ctx, words, folder, label=command, network=network))
     limit_s = min(float(timeout_s), ctx.command_timeout_s)
     started_s = ctx.clock.monotonic_s()
-    ended = await run_confined(ctx, shell_words(command), folder, limit_s=limit_s, network=True)
-    return _render(ended, limit_s, ctx.clock.monotonic_s() - started_s)
-
-
-def _render(ended: Ended, limit_s: float, took_s: float) -> ToolResult:
-    output = _shown_output(ended)
-    if ended.timed_out:
-        outcome = f"Ended after {limit_s:g} s without being finished"
-    elif ended.exit_code < 0:
-        outcome = f"Ended by signal {-ended.exit_code} after {took_s:.1f} s"
-    else:
-        outcome = f"Exit code {ended.exit_code} after {took_s:.1f} s"
-    lines = [f"{outcome}.", output or "(no output)"]
-    if ended.has_heirs and not ended.timed_out:
-        lines.append("Something it started is still running; its further output is not seen.")
-    is_error = ended.timed_out or ended.exit_code != 0
-    last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
-    return ToolResult(
-        text="\n".join(lines),
-        summary=f"{outcome}: {last}" if is_error and last else outcome,
-        is_error=is_error,
-        data={"exit_code": None if ended.timed_out else ended.exit_code, "timed_out": ended.timed_out},
-    )
-
-
-def _shown_output(ended: Ended) -> str:
-    if not ended.left_out_bytes:
-        return render_output(ended.head + ended.tail)
-    head, tail = cut_to_lines(ended.head, ended.tail)
-    note = f"[about {render_size(ended.left_out_bytes)} of output left out here]"
-    return "\n".join((render_output(head), note, render_output(tail)))
+    ended = await run_confined(ctx, words, folder, limit_s=limit_s, network=network)
+    return render_ended(ctx, ended, limit_s, ctx.clock.monotonic_s() - started_s)

@@ -5,38 +5,33 @@ The program's end counts, not that of its output: a background child that keeps 
 
 import asyncio
 import os
-import signal
 import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import anyio
+from anyio import to_thread
 
 from skales.core.errors import InputError, ToolError
-
-if TYPE_CHECKING:
-    import psutil
+from skales.tools.programs import Launch
+from skales.tools.system.bounds import contained, find_excess, is_flooded
+from skales.tools.system.ending import end_tree
+from skales.tools.system.tree import count_tasks
 
 # What is kept of the output: its beginning and its end.
 HEAD_BYTES = 500_000
 TAIL_BYTES = 500_000
-# How long a program has to end by itself, and how long output may still come after it ended.
-_TERMINATE_S = 2.0
+# How long output may still come after a program ended.
 _DRAIN_S = 0.5
-_POLL_S = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What to start: the program with its arguments, where, and all it learns of the environment."""
-
-    words: Sequence[str]
-    folder: Path
-    environment: Mapping[str, str]
+# How often it is seen whether much was started, and every how many times all that a program uses is added up.
+_GLANCE_S = 0.02
+_LOOK_EVERY = 25
+# Behind the person's own programs, and behind the one that watches over it.
+_NICENESS = 5
+# Shells and sandboxes say "ended by signal n" as 128 + n.
+_SIGNAL_CODES = range(129, 160)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,8 @@ class Ended:
     """How a program ended.
 
     `exit_code` is negative for the signal that ended it. `left_out_bytes` of output are missing between `head` and
-    `tail`. `has_heirs` says that something it started still holds its output open.
+    `tail`. `has_heirs` says that something it started still holds its output open. `excess` says of what it used too
+    much and was ended for. `sandbox` and `network` say how it ran.
     """
 
     exit_code: int
@@ -53,6 +49,9 @@ class Ended:
     left_out_bytes: int
     timed_out: bool
     has_heirs: bool
+    excess: str = ""
+    sandbox: str = "none"
+    network: bool = True
 
 
 async def run_program(launch: Launch, timeout_s: float) -> Ended:
@@ -66,30 +65,59 @@ async def run_program(launch: Launch, timeout_s: float) -> Ended:
     """
     listener = _Listener()
     transport: asyncio.SubprocessTransport | None = None
+    excess, tasks_before = "", count_tasks()
     # A start that is cancelled halfway would end the program alone, not what it has started by then.
     with anyio.CancelScope(shield=True):
         transport = await _start(launch, listener)
     assert transport is not None
+    pid = transport.get_pid()
     try:
-        with anyio.move_on_after(timeout_s) as limit:
-            await listener.exited.wait()
-        if limit.cancelled_caught:
-            await _end_all(transport.get_pid(), listener)
-        with anyio.move_on_after(_DRAIN_S) as drain:
-            await listener.closed.wait()
+        with contained(pid, launch.bounds) if launch.bounds else nullcontext():
+            with anyio.move_on_after(timeout_s) as limit:
+                excess = await _watch(launch, pid, listener, tasks_before)
+            if limit.cancelled_caught or excess:
+                await _end_all(pid, listener, launch, politely=not excess)
+            with anyio.move_on_after(_DRAIN_S) as drain:
+                await listener.closed.wait()
         return Ended(
-            exit_code=cast(int, transport.get_returncode()),
+            exit_code=_exit_code(transport, launch),
             head=bytes(listener.head),
             tail=b"".join(listener.tail),
             left_out_bytes=listener.left_out_bytes,
             timed_out=limit.cancelled_caught,
             has_heirs=drain.cancelled_caught,
+            excess="" if limit.cancelled_caught else excess,
+            sandbox=launch.kind,
+            network=launch.network,
         )
     finally:
         if not listener.exited.is_set():
             with anyio.CancelScope(shield=True):
-                await _end_all(transport.get_pid(), listener)
+                await _end_all(pid, listener, launch)
         transport.close()
+
+
+async def _watch(launch: Launch, pid: int, listener: "_Listener", tasks_before: int) -> str:
+    """Wait for the end; what the program uses too much of comes back before."""
+    if launch.bounds is None:
+        await listener.exited.wait()
+        return ""
+    glances = 0
+    while True:
+        with anyio.move_on_after(_GLANCE_S):
+            await listener.exited.wait()
+            return ""
+        glances += 1
+        if glances % _LOOK_EVERY and not is_flooded(launch.bounds, tasks_before):
+            continue
+        excess = await to_thread.run_sync(find_excess, pid, launch.bounds, launch.folder)
+        if excess and not listener.exited.is_set():
+            return excess
+
+
+def _exit_code(transport: asyncio.SubprocessTransport, launch: Launch) -> int:
+    code = cast(int, transport.get_returncode())
+    return 128 - code if launch.dies_together and code in _SIGNAL_CODES else code
 
 
 class _Listener(asyncio.SubprocessProtocol):
@@ -137,62 +165,19 @@ async def _start(launch: Launch, listener: _Listener) -> asyncio.SubprocessTrans
     except ValueError as error:
         raise InputError("The command contains a character that no program can be given") from error
     except (FileNotFoundError, NotADirectoryError) as error:
+        if launch.folder.is_dir():
+            raise ToolError(f"The program {launch.words[0]!r} is not installed") from error
         raise ToolError(
             f"The folder {str(launch.folder)!r} does not exist", hint="Create it first, or choose another cwd"
         ) from error
     except OSError as error:
         raise ToolError(f"The command cannot be started: {error.strerror}") from error
+    if launch.bounds and hasattr(os, "setpriority"):
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, transport.get_pid(), _NICENESS)
     return transport
 
 
-async def _end_all(pid: int, listener: _Listener) -> None:
-    """Ask the whole tree to end, and end it by force when something of it is still there after two seconds."""
-    tree = _tree(pid)
-    _signal_all(pid, tree, by_force=False)
-    with anyio.move_on_after(_TERMINATE_S):
-        while any(map(_is_running, tree)):  # noqa: ASYNC110 - what others started tells nobody here of its end
-            await anyio.sleep(_POLL_S)
-    _signal_all(pid, [*tree, *_tree(pid)], by_force=True)
+async def _end_all(pid: int, listener: _Listener, launch: Launch, *, politely: bool = True) -> None:
+    await end_tree(pid, dies_together=launch.dies_together, politely=politely)
     await listener.exited.wait()
-
-
-def _tree(pid: int) -> "list[psutil.Process]":
-    """The program and its descendants, as far as they still hang together."""
-    import psutil
-
-    try:
-        root = psutil.Process(pid)
-        return [root, *root.children(recursive=True)]
-    except psutil.Error:
-        return []
-
-
-def _signal_all(pid: int, tree: "Sequence[psutil.Process]", *, by_force: bool) -> None:
-    """Signal the program's process group, which holds orphans too, and whoever of its tree left the group."""
-    import psutil
-
-    if hasattr(os, "killpg"):
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGKILL if by_force else signal.SIGTERM)
-    for process in tree:
-        if not _is_in_group(process, pid):
-            with suppress(psutil.Error):
-                (process.kill if by_force else process.terminate)()
-
-
-def _is_in_group(process: "psutil.Process", pid: int) -> bool:
-    """Windows has no such groups."""
-    try:
-        return os.getpgid(process.pid) == pid
-    except (OSError, AttributeError):
-        return False
-
-
-def _is_running(process: "psutil.Process") -> bool:
-    """A zombie does not run: it waits to be noticed by a parent that may never look."""
-    import psutil
-
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

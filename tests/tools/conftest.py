@@ -1,25 +1,29 @@
 """A toolbox over real stores and a workspace of its own; tools are called as the agent calls them."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from skales.core.errors import ToolError
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
+from skales.data.cron import CronStore
 from skales.data.index import Index
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.tasks import TaskStore
+from skales.data.workflows import WorkflowStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
+from skales.tools.starting import Part, PartEnd, PartReport
 from tests.conftest import CountingIds, FixedClock
 
 
@@ -32,6 +36,32 @@ class Rules:
     addons: dict[str, bool] = field(default_factory=dict[str, bool])
     answers: list[str] = field(default_factory=list[str])
     questions: list[Question] = field(default_factory=list[Question])
+
+
+@dataclass
+class ScriptedWork:
+    """Stands where work is started: keeps what was ordered, ends as it is told, by default well."""
+
+    tasks: TaskStore
+    ends: list[PartEnd] = field(default_factory=list[PartEnd])
+    ordered: list[tuple[str, Sequence[Part]]] = field(default_factory=list[tuple[str, Sequence[Part]]])
+    refusal: ToolError | None = None
+
+    async def run_parts(
+        self, parent: SessionId, title: str, parts: Sequence[Part], report: PartReport
+    ) -> Sequence[PartEnd]:
+        await self.refuse_filing(parent)
+        self.ordered.append((title, parts))
+        for number, part in enumerate(parts):
+            report(part.title, number)
+        return self.ends or [PartEnd(title=part.title, ok=True, answer=f"did {part.title}") for part in parts]
+
+    async def refuse_filing(self, session_id: SessionId) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def delete_task(self, task_id: str) -> None:
+        self.tasks.delete(task_id)
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -59,8 +89,13 @@ def rules(home: DataDirectory) -> Rules:
 
 
 @pytest.fixture
+def work(home: DataDirectory, clock: FixedClock, ids: CountingIds) -> ScriptedWork:
+    return ScriptedWork(TaskStore(home, Quarantine(home.quarantine, clock), clock, ids))
+
+
+@pytest.fixture
 def contexts(
-    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules
+    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules, work: ScriptedWork
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
@@ -76,6 +111,9 @@ def contexts(
             tasks=TaskStore(home, quarantine, clock, ids),
             clock=clock,
             ids=ids,
+            cron=CronStore(home, quarantine, clock, ids, zone=lambda: "Europe/Berlin"),
+            workflows=WorkflowStore(home, quarantine),
+            work=work,
         )
 
     yield context

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
@@ -26,6 +27,10 @@ from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.small_jobs import SmallJobParts, SmallJobs
+from skales.automation.delegation import Delegation, DelegationParts
+from skales.automation.origins import parent_of
+from skales.automation.scheduler import ScheduleParts, Scheduler
+from skales.automation.tasks import TaskParts, TaskRunner
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import NotFoundError
 from skales.core.events import TurnEvent
@@ -37,6 +42,8 @@ from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
+from skales.data.cron import CronStore, Job
+from skales.data.cron_runs import RunLog
 from skales.data.devkit import DevKit
 from skales.data.grants import GrantStore
 from skales.data.index import Index
@@ -53,6 +60,7 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy
@@ -74,6 +82,9 @@ class App:
     sessions: SessionStore
     memories: MemoryStore
     tasks: TaskStore
+    cron: CronStore
+    job_runs: RunLog
+    workflows: WorkflowStore
     grants: GrantStore
     devkit: DevKit
     capabilities: Capabilities
@@ -89,6 +100,8 @@ class App:
     accounts: CallAccounts
     small_jobs: SmallJobs
     comparisons: Comparisons
+    task_runner: TaskRunner
+    scheduler: Scheduler
     local: LocalModels
     lock: InstanceLock
     started_s: float
@@ -98,6 +111,11 @@ class App:
     def uptime_ms(self) -> int:
         """Milliseconds since the process opened the app."""
         return int((self.clock.monotonic_s() - self.started_s) * 1000)
+
+    def start_automation(self, tasks: TaskGroup) -> None:
+        """Run filed tasks and the schedule from now on."""
+        tasks.start_soon(self.task_runner.run)
+        tasks.start_soon(self.scheduler.run)
 
     async def close(self) -> None:
         """Give everything back, once no turn runs any more."""
@@ -126,6 +144,7 @@ class App:
 async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> AsyncGenerator[App, None]:
     """Open the data directory and run the app until the block ends; running turns are stopped, their text kept.
 
+    Filed tasks and the schedule run only where the app has the directory to itself, not in a command of a moment.
     Raises ConfigurationError when another program holds the directory, StorageError when it cannot be used.
     """
     directory.create()
@@ -140,6 +159,8 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
                 app.turns.open(tasks)
                 app.models.open(tasks)
                 app.small_jobs.open(tasks)
+                if exclusive:
+                    app.start_automation(tasks)
                 try:
                     yield app
                 finally:
@@ -174,6 +195,9 @@ def build_app(
     sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
+    cron = CronStore(directory, quarantine, clock, ids)
+    job_runs = RunLog(directory, quarantine)
+    workflows = WorkflowStore(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
 
@@ -183,7 +207,18 @@ def build_app(
     def context_for(scope: CallScope) -> ToolContext:
         rules = policy()
         return ToolContext(
-            scope, rules.paths, rules.network, directory, sessions, memories, tasks, clock=clock, ids=ids
+            scope,
+            rules.paths,
+            rules.network,
+            directory,
+            sessions,
+            memories,
+            tasks,
+            clock=clock,
+            ids=ids,
+            cron=cron,
+            workflows=workflows,
+            work=work,
         )
 
     toolbox = BuiltinToolbox(context_for, lambda: settings.load().addons)
@@ -214,6 +249,7 @@ def build_app(
     ledger = Ledger(directory)
     spending = SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
+    accounts.payer = lambda session_id: parent_of(sessions, session_id) or session_id
     models.accounts = accounts
     context = ContextBuilder(
         directory=directory,
@@ -256,6 +292,29 @@ def build_app(
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
+
+    def task_timeout_s() -> float:
+        return settings.load().task_timeout_s
+
+    def tell_paused(job: Job) -> None:
+        notices.add_pause(job.id, job.name, job.paused_reason)
+
+    task_runner = TaskRunner(
+        TaskParts(tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell)
+    )
+    scheduler = Scheduler(
+        ScheduleParts(
+            jobs=cron,
+            log=job_runs,
+            sessions=sessions,
+            turns=turns,
+            clock=clock,
+            timeout_s=task_timeout_s,
+            tell=notices.tell,
+            tell_paused=tell_paused,
+        )
+    )
+    work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
     comparisons = Comparisons(
         CompareParts(
             chooser=parts.chooser,
@@ -276,6 +335,9 @@ def build_app(
         sessions=sessions,
         memories=memories,
         tasks=tasks,
+        cron=cron,
+        job_runs=job_runs,
+        workflows=workflows,
         grants=grants,
         devkit=DevKit(directory, clock),
         capabilities=Capabilities(directory),
@@ -291,6 +353,8 @@ def build_app(
         accounts=accounts,
         small_jobs=small_jobs,
         comparisons=comparisons,
+        task_runner=task_runner,
+        scheduler=scheduler,
         local=local,
         lock=lock,
         started_s=clock.monotonic_s(),

@@ -4,18 +4,21 @@ Stores are named by what tools need of them, so that a tool's reach can be read 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
 from skales.core.ports import CallScope
+from skales.data.cron import Job
 from skales.data.index import SearchHit
 from skales.data.memories import Memory, MemoryHit
 from skales.data.paths import DataDirectory
 from skales.data.tasks import Task
+from skales.data.workflows import Workflow
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
+from skales.tools.starting import WorkStarter
 
 
 class SessionSearch(Protocol):
@@ -50,6 +53,34 @@ class TaskList(Protocol):
         ...
 
 
+class ScheduledJobs(Protocol):
+    """What runs on a schedule."""
+
+    def add(self, name: str, schedule: str, task: str) -> Job:
+        """Make a job that is on; an identical one is returned instead. Raises InputError."""
+        ...
+
+    def list(self) -> Sequence[Job]:
+        """All jobs, newest first."""
+        ...
+
+    def get(self, job_id: str) -> Job:
+        """One job. Raises NotFoundError."""
+        ...
+
+    def delete(self, job_id: str) -> bool:
+        """Remove a job; whether there was one."""
+        ...
+
+
+class SavedWorkflows(Protocol):
+    """Workflows that were written down."""
+
+    def find(self, trigger: str) -> Workflow:
+        """One by its trigger. Raises NotFoundError that names those there are."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
@@ -67,3 +98,6 @@ class ToolContext:
     clock: Clock
     ids: IdSource
     command_timeout_s: float = 120
+    cron: ScheduledJobs = field(kw_only=True)
+    workflows: SavedWorkflows = field(kw_only=True)
+    work: WorkStarter = field(kw_only=True)

@@ -129,5 +129,7 @@ def _look(notice: BoardNotice) -> tuple[str, str, str, str]:
             return "bad", "error", _("Answer broke off"), chat
         case Subject.BROKEN:
             return "warn", "broken", _("File set aside"), "/settings#broken-title"
+        case Subject.PAUSED:
+            return "warn", "warning", _("Scheduled task paused"), "/schedule"
         case _:
             assert_never(notice.subject)

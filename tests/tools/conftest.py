@@ -143,7 +143,7 @@ def ctx(contexts: Callable[[CallScope], ToolContext], scope: CallScope) -> ToolC
 def call(toolbox: BuiltinToolbox, scope: CallScope) -> Call:
     """`await call("read_file", path="a.txt")`"""
 
-    async def run(name: str, **arguments: JsonValue) -> ToolResult:
+    async def run(name: str, /, **arguments: JsonValue) -> ToolResult:
         spec = toolbox.find(name)
         assert spec is not None, f"no tool {name}"
         return await toolbox.run(spec, toolbox.check_arguments(spec, arguments), scope)

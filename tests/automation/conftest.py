@@ -51,14 +51,14 @@ def at(moment: str) -> int:
 async def until(holds: Callable[[], bool]) -> None:
     """Return when it holds, within five seconds; looks again at each turn of the loop."""
     with anyio.fail_after(5):
-        while not await anyio.to_thread.run_sync(holds):
+        while not await anyio.to_thread.run_sync(holds):  # noqa: ASYNC110 - files have no event
             await anyio.sleep(0.005)
 
 
 async def first_question(app: App) -> Approval:
     """The first question that waits for the person."""
     with anyio.fail_after(5):
-        while not (waiting := await app.approvals.pending()):
+        while not (waiting := await app.approvals.pending()):  # noqa: ASYNC110 - no turn is known yet
             await anyio.sleep(0.005)
     return waiting[0]
 

@@ -7,7 +7,17 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
+from skales.server.api import (
+    approvals,
+    cost_sums,
+    devkit,
+    devkit_chat,
+    devkit_cron,
+    devkit_memory,
+    history,
+    local,
+    work,
+)
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -27,9 +37,11 @@ from skales.server.ui import (
     notices,
     preview,
     probe,
+    schedule,
     search,
     settings,
     signin,
+    tasks,
     tools,
 )
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
@@ -49,6 +61,8 @@ _SCREENS = (
     search,
     export,
     costs,
+    tasks,
+    schedule,
 )
 
 
@@ -64,7 +78,9 @@ def create_server(app: App) -> FastAPI:
     server.add_exception_handler(Exception, answer_broken)
     server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(devkit_memory.router, prefix="/api/cli", dependencies=[DevKitToken])
+    server.include_router(devkit_cron.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])
+    server.include_router(devkit_cron.router, prefix="/api", dependencies=[KnownCaller])
     join_routers(
         server.router,
         devkit.open_router,
@@ -74,6 +90,7 @@ def create_server(app: App) -> FastAPI:
         local.router,
         history.router,
         cost_sums.router,
+        work.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -13,6 +13,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from skales.app.wiring import App
+from skales.core.json import JsonObject
 from skales.data.document import write_object
 from tests.scripted import Hang, ScriptedProvider
 
@@ -27,7 +28,7 @@ def ask(app: App, client: TestClient) -> Ask:
 
     def call(method: str, path: str, **body: Any) -> Response:
         content = json.dumps(body).encode() if body else None
-        return client.request(method, path, headers=headers, content=content)  # type: ignore[return-value]
+        return client.request(method, path, headers=headers, content=content)
 
     return call
 
@@ -138,7 +139,7 @@ def test_tasks_go_round_over_our_own_routes(ask: Ask, app: App) -> None:
 
 def test_workflows_are_listed_and_a_broken_file_is_an_empty_list(ask: Ask, app: App) -> None:
     assert ask("GET", "/api/workflows").json() == {"workflows": []}
-    workflow = {"id": "w", "trigger": "report", "steps": [{"text": "Read"}]}
+    workflow: JsonObject = {"id": "w", "trigger": "report", "steps": [{"text": "Read"}]}
     write_object(app.directory.workflows, {"workflows": [workflow]})
     assert ask("GET", "/api/workflows").json() == {"workflows": [workflow]}
     app.directory.workflows.write_text("[", encoding="utf-8")

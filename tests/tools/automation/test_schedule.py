@@ -34,7 +34,7 @@ def test_the_tools_have_the_rules_of_the_contract(
 ) -> None:
     spec = toolbox.find(name)
     assert spec is not None
-    assert (spec.category, spec.safety, spec.effects) == (category, safety, effects)
+    assert (spec.category, spec.safety, spec.effects) == (category, safety, frozenset(effects))
 
 
 async def test_a_job_is_made_in_the_persons_zone_and_listed_with_its_next_time(

@@ -214,6 +214,28 @@ async def test_at_most_two_jobs_run_at_once_and_none_is_lost(
         assert runs_of(app, "c")[0].status is RunStatus.DONE
 
 
+async def test_stopping_everything_lets_nothing_that_waits_follow(
+    open_app: OpenApp, home: DataDirectory, clock: FixedClock
+) -> None:
+    for name in ("a", "b", "c"):
+        put_job(home, name, "*/15 * * * *", createdAt=clock.moment_ms)
+    provider = ScriptedProvider([[Hang()]])
+    async with open_app(provider=provider) as app:
+        clock.advance(901)
+        app.scheduler.wake()
+        made = [app.tasks.add(f"task {number}").id for number in range(4)]
+        await until(lambda: len(provider.requests) == 4)
+        assert await app.stop_all() == 6
+        await until(lambda: all(app.tasks.get(task_id).status == "cancelled" for task_id in made))
+        await until(lambda: is_over(app, "a", 1) and is_over(app, "b", 1))
+        await look_again(app)
+        assert len(provider.requests) == 4
+        assert not runs_of(app, "c")
+        clock.advance(900)
+        app.scheduler.wake()
+        await until(lambda: len(provider.requests) > 4)
+
+
 async def test_a_run_that_is_stopped_by_hand_is_no_failure_of_the_job(
     open_app: OpenApp, home: DataDirectory, clock: FixedClock
 ) -> None:

@@ -117,6 +117,15 @@ class App:
         tasks.start_soon(self.task_runner.run)
         tasks.start_soon(self.scheduler.run)
 
+    async def stop_all(self) -> int:
+        """Stop every running turn and let nothing that waits follow: no message, no task, no scheduled run.
+
+        How many turns ran and tasks waited. Raises StorageError.
+        """
+        waiting = await self.task_runner.cancel_waiting()
+        await self.scheduler.skip_due()
+        return self.turns.stop_all() + waiting
+
     async def close(self) -> None:
         """Give everything back, once no turn runs any more."""
         await self.models.close()

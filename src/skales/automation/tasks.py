@@ -90,6 +90,14 @@ class TaskRunner:
         await run.over.wait()
         return await anyio.to_thread.run_sync(self._parts.tasks.get, task_id)
 
+    async def cancel_waiting(self) -> int:
+        """Keep every task that waits from running; how many there were."""
+        waiting = await anyio.to_thread.run_sync(self._parts.tasks.list, TaskStatus.PENDING.value)
+        ready = [task for task in waiting if task.id not in self._running]
+        for task in ready:
+            await anyio.to_thread.run_sync(self._mark_cancelled, task.id)
+        return len(ready)
+
     async def delete(self, task_id: str) -> None:
         """Remove a task's record; its conversation stays. Raises NotFoundError, ConflictError while it runs."""
         if task_id in self._running:

@@ -44,7 +44,7 @@ def test_a_job_is_previewed_made_run_and_switched_off(serve: Serve, page: Page, 
         when.press_sequentially("0 9 * *")
         expect(page.locator("#job-preview")).to_contain_text("4 fields")
         when.press_sequentially(" 1-5")
-        expect(page.locator("#job-preview")).to_contain_text("weekdays at 9:00")
+        expect(page.locator("#job-preview")).to_contain_text("Weekdays at 9:00")
         page.get_by_label("What to do each time").fill("Count my mail")
         page.get_by_role("button", name="Schedule it").click()
         row = page.locator(".work-row")

@@ -6,9 +6,12 @@ Spec: scheduler.md, "Jobs"; cases CRN-01 and CRN-02.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
+from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from skales.core.errors import InputError
@@ -23,12 +26,33 @@ _WORDS = {
     "@hourly": "0 * * * *",
 }
 _FIELDS = ("minute", "hour", "day of month", "month", "weekday")
-_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _NAMES = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
 _LONGEST = 200
 _EXAMPLE = "Write minute, hour, day of month, month and weekday, such as `0 9 * * mon-fri`"
 # A month and a weekday that always exist, to try one field by itself.
 _ANY = ("0", "0", "*", "*", "*")
+
+
+class RhythmKind(StrEnum):
+    """The kinds of schedules that have words."""
+
+    MINUTES = "minutes"
+    HOURLY = "hourly"
+    DAILY = "daily"
+    WEEKDAYS = "weekdays"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """A schedule as people say it. `number` is minutes, the minute, the weekday from Sunday 0, or the day of month."""
+
+    kind: RhythmKind
+    number: int = 0
+    time: str = ""
 
 
 def next_runs(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
@@ -100,44 +124,62 @@ def local_zone_name() -> str:
     return name
 
 
+def read_rhythm(expression: str) -> Rhythm:
+    """What kind of schedule an expression is."""
+    fields = _split(expression)
+    if len(fields) != len(_FIELDS) or fields[3] != "*":
+        return Rhythm(RhythmKind.OTHER)
+    minute, hour, day, _month, weekday = fields
+    if (hour, day, weekday) == ("*", "*", "*"):
+        return _read_minutes(minute)
+    if not (_is_number(minute, 59) and _is_number(hour, 23)):
+        return Rhythm(RhythmKind.OTHER)
+    kind, number = _read_days(day, weekday)
+    return Rhythm(kind, number, f"{int(hour)}:{int(minute):02}")
+
+
 def describe_schedule(expression: str) -> str:
     """The schedule in words where there are some, such as `weekdays at 9:00`, else the expression itself."""
-    fields = _split(expression)
-    if len(fields) != len(_FIELDS):
-        return expression
-    minute, hour, day, month, weekday = fields
-    if month != "*":
-        return expression
-    if hour == "*" and day == "*" and weekday == "*":
-        return _describe_minutes(minute) or expression
-    if not (_is_number(minute, 59) and _is_number(hour, 23)):
-        return expression
-    when = _describe_days(day, weekday)
-    return f"{when} at {int(hour)}:{int(minute):02}" if when else expression
+    rhythm = read_rhythm(expression)
+    match rhythm.kind:
+        case RhythmKind.MINUTES:
+            return "every minute" if rhythm.number == 1 else f"every {rhythm.number} minutes"
+        case RhythmKind.HOURLY:
+            return f"hourly at :{rhythm.number:02}"
+        case RhythmKind.DAILY:
+            return f"daily at {rhythm.time}"
+        case RhythmKind.WEEKDAYS:
+            return f"weekdays at {rhythm.time}"
+        case RhythmKind.WEEKLY:
+            return f"weekly on {_DAYS[rhythm.number]} at {rhythm.time}"
+        case RhythmKind.MONTHLY:
+            return f"monthly on day {rhythm.number} at {rhythm.time}"
+        case RhythmKind.OTHER:
+            return expression
+        case _:
+            assert_never(rhythm.kind)
 
 
-def _describe_minutes(minute: str) -> str:
+def _read_minutes(minute: str) -> Rhythm:
     star, _, step = minute.partition("/")
     if minute == "*":
-        return "every minute"
+        return Rhythm(RhythmKind.MINUTES, 1)
     if star == "*" and _is_number(step, 59) and int(step) and 60 % int(step) == 0:
-        return "every minute" if int(step) == 1 else f"every {int(step)} minutes"
-    return f"hourly at :{int(minute):02}" if _is_number(minute, 59) else ""
+        return Rhythm(RhythmKind.MINUTES, int(step))
+    return Rhythm(RhythmKind.HOURLY, int(minute)) if _is_number(minute, 59) else Rhythm(RhythmKind.OTHER)
 
 
-def _describe_days(day: str, weekday: str) -> str:
-    if day == "*":
-        return _describe_weekdays(weekday)
-    return f"monthly on day {int(day)}" if weekday == "*" and _is_number(day, 31) else ""
-
-
-def _describe_weekdays(weekday: str) -> str:
+def _read_days(day: str, weekday: str) -> tuple[RhythmKind, int]:
+    if weekday == "*" and day != "*":
+        return (RhythmKind.MONTHLY, int(day)) if _is_number(day, 31) else (RhythmKind.OTHER, 0)
+    if day != "*":
+        return RhythmKind.OTHER, 0
     if weekday == "*":
-        return "daily"
+        return RhythmKind.DAILY, 0
     if weekday in ("1-5", "mon-fri"):
-        return "weekdays"
-    number = _NAMES.get(weekday, int(weekday) if _is_number(weekday, 7) else -1)
-    return f"weekly on {_DAYS[number]}" if number >= 0 else ""
+        return RhythmKind.WEEKDAYS, 0
+    number = _NAMES.get(weekday, int(weekday) % 7 if _is_number(weekday, 7) else -1)
+    return (RhythmKind.WEEKLY, number) if number >= 0 else (RhythmKind.OTHER, 0)
 
 
 def _is_number(text: str, most: int) -> bool:

@@ -118,7 +118,7 @@ def test_without_jobs_the_schedule_says_how_to_get_one(look: Look) -> None:
 
 @pytest.mark.parametrize(
     ("schedule", "words"),
-    [("0 9 * * 1-5", "weekdays at 9:00"), ("60 * * * *", "The minute field '60'"), ("0 9 13 * 5", "The next runs:")],
+    [("0 9 * * 1-5", "Weekdays at 9:00"), ("60 * * * *", "The minute field '60'"), ("0 9 13 * 5", "The next runs:")],
 )
 def test_a_schedule_being_typed_is_explained(look: Look, schedule: str, words: str) -> None:
     tree = look(f"/ui/schedule/preview?schedule={schedule.replace(' ', '+')}")
@@ -132,7 +132,7 @@ def test_a_job_is_made_switched_and_deleted_on_the_page(page: TestClient, app: A
     (job,) = app.cron.list()
     tree = HTMLParser(made.text)
     assert texts(tree, ".work-row h2") == ["Mail"]
-    assert "weekdays at 9:00" in texts(tree, ".work-row .row")[0]
+    assert "Weekdays at 9:00" in texts(tree, ".work-row .row")[0]
     assert any(text.startswith("Next run:") for text in texts(tree, ".work-row p"))
     off = HTMLParser(page.post(f"/schedule/{job.id}/switch", data={}, headers=HX).text)
     assert not app.cron.get(job.id).enabled

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, assert_never
 
 import anyio.to_thread
 from fastapi import APIRouter, Form, Request
@@ -14,7 +14,15 @@ from skales.automation.due import next_run_ms
 from skales.core.errors import InputError, SkalesError
 from skales.data.cron import Job
 from skales.data.cron_runs import JobRun, RunKind, RunStatus
-from skales.data.cron_times import check_expression, describe_schedule, find_zone, local_zone_name, next_runs
+from skales.data.cron_times import (
+    Rhythm,
+    RhythmKind,
+    check_expression,
+    find_zone,
+    local_zone_name,
+    next_runs,
+    read_rhythm,
+)
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.frame import build_shell
@@ -41,6 +49,7 @@ _EXAMPLES = (
     ("0 9 1 * *", N_("The first of each month at 9:00")),
     ("*/15 * * * *", N_("Every 15 minutes")),
 )
+_DAYS = (N_("Sunday"), N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"))
 _Text = Annotated[str, Form()]
 
 
@@ -121,8 +130,7 @@ def build_preview(schedule: str, now_ms: int) -> SchedulePreview:
     zone = find_zone(local_zone_name())
     coming = islice(next_runs(expression, zone, datetime.fromtimestamp(now_ms / 1000, UTC)), _SHOWN_NEXT)
     moments = tuple(show_moment(int(when.timestamp() * 1000), now_ms) for when in coming)
-    words = describe_schedule(expression)
-    return SchedulePreview("" if words == expression else words, moments)
+    return SchedulePreview(_say_rhythm(read_rhythm(expression)), moments)
 
 
 async def _answer(app: App, request: Request, error: SkalesError | None = None) -> Response:
@@ -153,12 +161,11 @@ def _show_page(app: App, typed: tuple[str, str, str], error: str) -> str:
 
 def _row(app: App, job: Job, now_ms: int) -> JobRow:
     next_ms = next_run_ms(job, now_ms)
-    words = describe_schedule(job.schedule)
     return JobRow(
         id=job.id,
         name=job.name,
         task=job.task,
-        words="" if words == job.schedule else words,
+        words=_say_rhythm(read_rhythm(job.schedule)),
         expression=job.schedule,
         zone=job.zone,
         enabled=job.enabled,
@@ -181,6 +188,27 @@ def _run_row(run: JobRun, now_ms: int) -> RunRow:
     )
 
 
+def _say_rhythm(rhythm: Rhythm) -> str:
+    """A schedule in the person's words, empty where there are none."""
+    match rhythm.kind:
+        case RhythmKind.MINUTES:
+            return ngettext("Every minute", "Every %(num)d minutes", rhythm.number)
+        case RhythmKind.HOURLY:
+            return _("Hourly, at minute %(minute)d", minute=rhythm.number)
+        case RhythmKind.DAILY:
+            return _("Daily at %(time)s", time=rhythm.time)
+        case RhythmKind.WEEKDAYS:
+            return _("Weekdays at %(time)s", time=rhythm.time)
+        case RhythmKind.WEEKLY:
+            return _("%(day)s at %(time)s, weekly", day=_(_DAYS[rhythm.number]), time=rhythm.time)
+        case RhythmKind.MONTHLY:
+            return _("Day %(day)d of each month at %(time)s", day=rhythm.number, time=rhythm.time)
+        case RhythmKind.OTHER:
+            return ""
+        case _:
+            assert_never(rhythm.kind)
+
+
 def _say_why(run: JobRun, now_ms: int) -> str:
     match run.kind:
         case RunKind.BY_HAND:
@@ -195,3 +223,5 @@ def _say_why(run: JobRun, now_ms: int) -> str:
             )
         case RunKind.SCHEDULED:
             return ""
+        case _:
+            assert_never(run.kind)

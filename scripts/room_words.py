@@ -30,6 +30,8 @@ _SINKS = {
     "Question": ((0, "text"), (1, "options")),
     "PydanticCustomError": ((1, "message_template"),),
     "TurnEnded": ((3, "error"), (4, "hint")),
+    "RunOutcome": ((-1, "error"),),
+    "note": ((1, "message"),),
     "replace": ((-1, "error"),),
     "Waits": ((1, "words"),),
     "ProbeFinding": ((2, "detail"),),

@@ -12,7 +12,7 @@ from skales.data.paths import DataDirectory
 from skales.data.settings import parse_settings
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-from skales.tools.context import SandboxRules
+from skales.tools.programs import SandboxRules
 
 
 def spec(form: str) -> ToolSpec:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
+from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.json import JsonObject
 from skales.data.document import write_object
 from skales.data.paths import DataDirectory
@@ -164,3 +164,47 @@ def test_asking_for_a_broken_task_says_that_it_is_broken(store: TaskStore, home:
     (home.tasks / "t1.json").write_bytes(b"{")
     with pytest.raises(BrokenDocumentError):
         store.get("t1")
+
+
+def test_a_run_leaves_its_duration_and_a_new_start_leaves_nothing_of_it(
+    store: TaskStore, home: DataDirectory, clock: FixedClock
+) -> None:
+    task = store.add("Sort")
+    store.update(task.id, status="running", session_id="session_1")
+    clock.advance(2)
+    store.update(task.id, status="failed", error="No network", result="So far")
+    failed = store.get(task.id)
+    assert (failed.duration_ms, failed.session_id) == (2000, "session_1")
+    again = store.start_over(task.id)
+    assert again == task
+    assert again.raw == task.raw
+
+
+@pytest.mark.parametrize("status", ["pending", "running"])
+def test_only_a_task_that_is_over_starts_over(store: TaskStore, status: str) -> None:
+    task = store.add("Sort")
+    store.update(task.id, status=status)
+    with pytest.raises(ConflictError):
+        store.start_over(task.id)
+    assert store.get(task.id).status == status
+
+
+def test_notes_are_kept_with_their_time(store: TaskStore, clock: FixedClock) -> None:
+    task = store.add("Sort")
+    store.note(task.id, "first")
+    clock.advance(1)
+    store.note(task.id, "second")
+    assert store.get(task.id).raw["logs"] == [
+        {"timestamp": clock.now_ms() - 1000, "message": "first"},
+        {"timestamp": clock.now_ms(), "message": "second"},
+    ]
+
+
+def test_each_change_is_told(store: TaskStore) -> None:
+    told: list[str] = []
+    store.changed = lambda: told.append("changed")
+    task = store.add("Sort")
+    store.update(task.id, status="running")
+    store.note(task.id, "x")
+    store.delete(task.id)
+    assert len(told) == 4

@@ -102,7 +102,19 @@ def _names_in(app: App) -> re.Pattern[str]:
     return re.compile("|".join([*map(re.escape, sorted(names, key=len, reverse=True)), _NAMES.pattern]))
 
 
-PAGES = ("/chat", "/history", "/tools", "/tools/read_file", "/costs", "/compare", "/settings", "/developer", "/nowhere")
+PAGES = (
+    "/chat",
+    "/history",
+    "/tasks",
+    "/schedule",
+    "/tools",
+    "/tools/read_file",
+    "/costs",
+    "/compare",
+    "/settings",
+    "/developer",
+    "/nowhere",
+)
 
 
 @pytest.mark.parametrize("address", PAGES)

@@ -1,6 +1,6 @@
 """A toolbox over real stores and a workspace of its own; tools are called as the agent calls them."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import partial
@@ -12,12 +12,14 @@ import pytest
 from skales.app.notices import NoticeBoard
 from skales.app.program import Program
 from skales.app.standings import stand_connectors
+from skales.core.errors import ToolError
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.ports import CallScope, Question
 from skales.core.tool import ToolResult
 from skales.data.agent_skills import AgentSkillStore
 from skales.data.connectors import ConnectorStore
+from skales.data.cron import CronStore
 from skales.data.deploy_targets import DeployTargets
 from skales.data.ftp_profiles import FtpProfiles
 from skales.data.index import Index
@@ -30,12 +32,15 @@ from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import CameraSettings, NoteFormat, Settings, SettingsStore, VaultSettings
 from skales.data.tasks import TaskStore
+from skales.data.workflows import WorkflowStore
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.conditions import Condition
-from skales.tools.context import SandboxRules, ToolContext
+from skales.tools.context import ToolContext
+from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.screens import ScreenMemory
+from skales.tools.starting import Part, PartEnd, PartReport
 from skales.tools.system.background import ProcessTable
 from skales.tools.web.search_desk import SearchDesk
 from tests.conftest import CountingIds, FixedClock
@@ -56,6 +61,32 @@ class Rules:
     note_format: NoteFormat = field(default_factory=NoteFormat)
     board: NoticeBoard = field(default_factory=lambda: NoticeBoard(FixedClock(), list, list))
     cameras: dict[str, CameraSettings] = field(default_factory=dict[str, CameraSettings])
+
+
+@dataclass
+class ScriptedWork:
+    """Stands where work is started: keeps what was ordered, ends as it is told, by default well."""
+
+    tasks: TaskStore
+    ends: list[PartEnd] = field(default_factory=list[PartEnd])
+    ordered: list[tuple[str, Sequence[Part]]] = field(default_factory=list[tuple[str, Sequence[Part]]])
+    refusal: ToolError | None = None
+
+    async def run_parts(
+        self, parent: SessionId, title: str, parts: Sequence[Part], report: PartReport
+    ) -> Sequence[PartEnd]:
+        await self.refuse_filing(parent)
+        self.ordered.append((title, parts))
+        for number, part in enumerate(parts):
+            report(part.title, number)
+        return self.ends or [PartEnd(title=part.title, ok=True, answer=f"did {part.title}") for part in parts]
+
+    async def refuse_filing(self, session_id: SessionId) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def delete_task(self, task_id: str) -> None:
+        self.tasks.delete(task_id)
 
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -88,8 +119,18 @@ def search_desk(clock: FixedClock, rules: Rules) -> SearchDesk:
 
 
 @pytest.fixture
-def contexts(
-    home: DataDirectory, clock: FixedClock, ids: CountingIds, rules: Rules, search_desk: SearchDesk
+def work(home: DataDirectory, clock: FixedClock, ids: CountingIds) -> ScriptedWork:
+    return ScriptedWork(TaskStore(home, Quarantine(home.quarantine, clock), clock, ids))
+
+
+@pytest.fixture
+def contexts(  # noqa: PLR0913 - fixtures
+    home: DataDirectory,
+    clock: FixedClock,
+    ids: CountingIds,
+    rules: Rules,
+    search_desk: SearchDesk,
+    work: ScriptedWork,
 ) -> Iterator[Callable[[CallScope], ToolContext]]:
     quarantine = Quarantine(home.quarantine, clock)
     sessions = SessionStore(home, quarantine, Index(home.index, home.sessions), clock)
@@ -129,6 +170,9 @@ def contexts(
             service_urls=rules.settings.service_urls,
             background=background,
             sandbox=rules.sandbox,
+            cron=CronStore(home, quarantine, clock, ids, zone=lambda: "Europe/Berlin"),
+            workflows=WorkflowStore(home, quarantine),
+            work=work,
         )
 
     yield context

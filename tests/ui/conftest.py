@@ -75,6 +75,7 @@ def serve(home: DataDirectory, portal: BlockingPortal) -> Serve:
         async with anyio.create_task_group() as tasks:
             app.turns.open(tasks)
             app.models.open(tasks)
+            app.start_automation(tasks)
             served = anyio.Event()
 
             async def run() -> None:

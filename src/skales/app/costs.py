@@ -52,6 +52,8 @@ class CallAccounts:
     def __init__(
         self, ledger: Ledger, spending: SpendingStore, facts: FactsOf, settings: Callable[[], Settings], clock: Clock
     ) -> None:
+        # Whose ceiling a conversation draws on: a part of another draws on that one's.
+        self.payer: Callable[[SessionId], SessionId] = _itself
         self._ledger = ledger
         self._spending = spending
         self._facts = facts
@@ -85,7 +87,7 @@ class CallAccounts:
 
         match met.ceiling:
             case Ceiling.SESSION:
-                self._spending.change_session(call.session_id, change)
+                self._spending.change_session(self.payer(call.session_id), change)
             case Ceiling.DAY:
                 self._spending.change_today(change)
             case _:
@@ -98,7 +100,7 @@ class CallAccounts:
             usage = Usage(estimate_tokens(call.request), math.ceil(output_characters / _CHARACTERS_PER_TOKEN))
         cost_usd = price_usage(self._facts(call.provider_id, call.request.model), usage)
         if cost_usd:
-            self._spending.add(call.session_id, cost_usd)
+            self._spending.add(self.payer(call.session_id), cost_usd)
         self._ledger.record(
             LedgerEntry(
                 when_ms=self._clock.now_ms(),
@@ -121,7 +123,7 @@ class CallAccounts:
     def _state(self, call: ModelCall, ceiling: Ceiling) -> Spending:
         match ceiling:
             case Ceiling.SESSION:
-                return self._spending.of_session(call.session_id)
+                return self._spending.of_session(self.payer(call.session_id))
             case Ceiling.DAY:
                 return self._spending.today()
             case _:
@@ -171,6 +173,10 @@ def metered(chosen: ChosenModel, accounts: Accounts, purpose: Purpose, session_i
         return ModelCall(session_id=session_id, purpose=purpose, provider_id=chosen.provider_id, request=request)
 
     return MeteredProvider(chosen.provider, accounts, describe)
+
+
+def _itself(session_id: SessionId) -> SessionId:
+    return session_id
 
 
 def price_usage(traits: ModelTraits, usage: Usage) -> float | None:

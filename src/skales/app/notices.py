@@ -38,6 +38,8 @@ from skales.data.quarantine import BrokenFile
 _KEPT = 50
 # A tool that tells too much must not drive out how turns ended.
 _KEPT_TOLD = 20
+# Parts of a conversation's work: it says itself what became of them.
+_QUIET_SURFACES = frozenset({"subtask"})
 # Of what belongs to no conversation.
 NO_SESSION = SessionId("")
 
@@ -50,11 +52,12 @@ class Subject(StrEnum):
     FAILED = "failed"
     BROKEN = "broken"
     TOLD = "told"
+    PAUSED = "paused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardNotice:
-    """One entry. `text` is the question, the conversation's title, the file or a tool's word; `detail` the reason."""
+    """One entry. `text` is the question, or whose news it is: a conversation, a file, a job, a tool; `detail` says why."""
 
     id: str
     subject: Subject
@@ -120,8 +123,17 @@ class NoticeBoard:
             detail=end.error,
             session_id=session_id,
         )
-        others = (kept for kept in self._ended if kept.session_id != session_id)
-        self._ended = deque(islice((entry, *others), _KEPT), maxlen=_KEPT)
+        others = (kept for kept in self._ended if kept.id != entry.id)
+        self._put((entry, *others))
+
+    def add_pause(self, job_id: str, name: str, reason: str) -> None:
+        """A scheduled job was switched off, because it failed again and again."""
+        now_ms = self._clock.now_ms()
+        entry = BoardNotice(id=f"pause-{job_id}", subject=Subject.PAUSED, when_ms=now_ms, text=name, detail=reason)
+        self._put((entry, *(kept for kept in self._ended if kept.id != entry.id)))
+
+    def _put(self, entries: Sequence[BoardNotice]) -> None:
+        self._ended = deque(entries[:_KEPT], maxlen=_KEPT)
         self.tell()
 
     def add_word(self, title: str, text: str, session_id: SessionId = NO_SESSION) -> None:
@@ -179,12 +191,17 @@ class NoticedTurns(Turns):
         # Whoever else wants to know how a turn ended, such as small jobs that follow it.
         self.ended: Callable[[SessionId, TurnEnd], None] = lambda _session_id, _end: None
         self._followed: set[SessionId] = set()
+        self._quiet: set[SessionId] = set()
 
     async def start(
         self, session_id: SessionId, text: str, attachments: Sequence[ContentPart] = (), *, surface: str = "page"
     ) -> Ticket:
         """As without a board."""
         ticket = await super().start(session_id, text, attachments, surface=surface)
+        if surface in _QUIET_SURFACES:
+            self._quiet.add(session_id)
+        else:
+            self._quiet.discard(session_id)
         self._follow(session_id, ticket.after)
         return ticket
 
@@ -239,6 +256,8 @@ class NoticedTurns(Turns):
         match event:
             case ApprovalRequested() | ApprovalResolved():
                 self._board.tell()
+            case TurnEnded() if session_id in self._quiet:
+                self._quiet.discard(session_id)
             case TurnEnded():
                 self._board.add_end(session_id, await self._title(session_id), event)
                 self.ended(session_id, event.end)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
@@ -29,6 +30,11 @@ from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
+from skales.app.tool_stores import open_tool_stores
+from skales.automation.delegation import Delegation, DelegationParts
+from skales.automation.origins import parent_of
+from skales.automation.scheduler import ScheduleParts, Scheduler
+from skales.automation.tasks import TaskParts, TaskRunner
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import InputError, NotFoundError
 from skales.core.events import TurnEvent
@@ -36,26 +42,24 @@ from skales.core.ids import IdSource, RandomIds, SessionId
 from skales.core.json import JsonObject
 from skales.core.ports import CallScope, ModelChooser, Toolbox
 from skales.core.tool import ToolCall, ToolResult, ToolSpec
-from skales.data.agent_skills import AgentSkillStore
 from skales.data.approvals import ApprovalStore
 from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
 from skales.data.connectors import ConnectorStore
+from skales.data.cron import CronStore, Job
+from skales.data.cron_runs import RunLog
 from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
 from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
-from skales.data.knowledge_graph import KnowledgeGraph
 from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
-from skales.data.planner import PlannerStore
-from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
@@ -63,14 +67,15 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.security.redact import redact_value
-from skales.tools.context import SandboxRules, ToolContext
+from skales.tools.context import ToolContext
+from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
-from skales.tools.screens import ScreenMemory
 from skales.tools.system.background import ProcessTable
 from skales.tools.web import search_desk
 
@@ -87,6 +92,9 @@ class App:
     sessions: SessionStore
     memories: MemoryStore
     tasks: TaskStore
+    cron: CronStore
+    job_runs: RunLog
+    workflows: WorkflowStore
     grants: GrantStore
     ftp_profiles: FtpProfiles
     deploy_targets: DeployTargets
@@ -105,6 +113,8 @@ class App:
     accounts: CallAccounts
     small_jobs: SmallJobs
     comparisons: Comparisons
+    task_runner: TaskRunner
+    scheduler: Scheduler
     local: LocalModels
     background: ProcessTable
     lock: InstanceLock
@@ -115,6 +125,20 @@ class App:
     def uptime_ms(self) -> int:
         """Milliseconds since the process opened the app."""
         return int((self.clock.monotonic_s() - self.started_s) * 1000)
+
+    def start_automation(self, tasks: TaskGroup) -> None:
+        """Run filed tasks and the schedule from now on."""
+        tasks.start_soon(self.task_runner.run)
+        tasks.start_soon(self.scheduler.run)
+
+    async def stop_all(self) -> int:
+        """Stop every running turn and let nothing that waits follow: no message, no task, no scheduled run.
+
+        How many turns ran and tasks waited. Raises StorageError.
+        """
+        waiting = await self.task_runner.cancel_waiting()
+        await self.scheduler.skip_due()
+        return self.turns.stop_all() + waiting
 
     async def close(self) -> None:
         """Give everything back, once no turn runs any more."""
@@ -150,6 +174,7 @@ class App:
 async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> AsyncGenerator[App, None]:
     """Open the data directory and run the app until the block ends; running turns are stopped, their text kept.
 
+    Filed tasks and the schedule run only where the app has the directory to itself, not in a command of a moment.
     Raises ConfigurationError when another program holds the directory, StorageError when it cannot be used.
     """
     directory.create()
@@ -165,6 +190,8 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
                 app.models.open(tasks)
                 app.small_jobs.open(tasks)
                 app.background.open(tasks)
+                if exclusive:
+                    app.start_automation(tasks)
                 try:
                     yield app
                 finally:
@@ -199,14 +226,11 @@ def build_app(
     sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
+    job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
-    ftp_profiles = FtpProfiles(directory, quarantine, clock, ids)
-    deploy_targets = DeployTargets(directory, quarantine)
     started = StartedCalls(directory)
-    screens = ScreenMemory(clock)
-    connectors = ConnectorStore(directory, quarantine)
+    stores = open_tool_stores(directory, quarantine, clock, ids)
     search = search_desk.SearchDesk(settings.load, clock)
-    background = ProcessTable(clock)
 
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
@@ -214,46 +238,46 @@ def build_app(
     questions = ApprovalStore(directory, quarantine)
     notices = NoticeBoard(clock, questions.pending, quarantine.notices)
     program = Program(directory, settings.load, quarantine)
-    planner = PlannerStore(directory, quarantine, clock, ids)
-    graph = KnowledgeGraph(directory, quarantine, clock, ids)
-    skills = AgentSkillStore(directory, quarantine)
 
     def context_for(scope: CallScope) -> ToolContext:
         rules, chosen = policy(), settings.load()
         return ToolContext(
-            scope,
-            rules.paths,
-            rules.network,
-            directory,
-            sessions,
-            memories,
-            tasks,
+            scope=scope,
+            paths=rules.paths,
+            network=rules.network,
+            data=directory,
+            sessions=sessions,
+            memories=memories,
+            tasks=tasks,
             clock=clock,
             ids=ids,
-            planner=planner,
-            graph=graph,
-            skills=skills,
+            planner=stores.planner,
+            graph=stores.graph,
+            skills=stores.skills,
             program=program,
             notices=notices,
             vaults=tuple(chosen.obsidian_vaults),
             note_format=chosen.obsidian_format,
             tools=toolbox,
-            ftp_profiles=ftp_profiles,
-            deploy_targets=deploy_targets,
-            published=PublishedFiles(directory, quarantine),
-            screens=screens,
-            cameras=settings.load().cameras,
+            ftp_profiles=stores.ftp_profiles,
+            deploy_targets=stores.deploy_targets,
+            published=stores.published,
+            screens=stores.screens,
+            cameras=chosen.cameras,
             search=search,
-            connectors=connectors,
-            service_urls=settings.load().service_urls,
-            background=background,
-            sandbox=build_sandbox_rules(settings.load()),
+            connectors=stores.connectors,
+            service_urls=chosen.service_urls,
+            background=stores.background,
+            sandbox=build_sandbox_rules(chosen),
+            cron=stores.cron,
+            workflows=stores.workflows,
+            work=work,
         )
 
     toolbox = BuiltinToolbox(
         context_for,
         lambda: settings.load().addons,
-        name_conditions(settings.load, connectors, ftp_profiles, search.standing),
+        name_conditions(settings.load, stores.connectors, stores.ftp_profiles, search.standing),
     )
     program.toolbox = toolbox
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
@@ -282,6 +306,7 @@ def build_app(
     ledger = Ledger(directory)
     spending = SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
+    accounts.payer = lambda session_id: parent_of(sessions, session_id) or session_id
     models.accounts = accounts
     context = ContextBuilder(
         directory=directory,
@@ -324,6 +349,29 @@ def build_app(
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
+
+    def task_timeout_s() -> float:
+        return settings.load().task_timeout_s
+
+    def tell_paused(job: Job) -> None:
+        notices.add_pause(job.id, job.name, job.paused_reason)
+
+    task_runner = TaskRunner(
+        TaskParts(tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell)
+    )
+    scheduler = Scheduler(
+        ScheduleParts(
+            jobs=stores.cron,
+            log=job_runs,
+            sessions=sessions,
+            turns=turns,
+            clock=clock,
+            timeout_s=task_timeout_s,
+            tell=notices.tell,
+            tell_paused=tell_paused,
+        )
+    )
+    work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
     comparisons = Comparisons(
         CompareParts(
             chooser=parts.chooser,
@@ -344,11 +392,14 @@ def build_app(
         sessions=sessions,
         memories=memories,
         tasks=tasks,
+        cron=stores.cron,
+        job_runs=job_runs,
+        workflows=stores.workflows,
         grants=grants,
-        ftp_profiles=ftp_profiles,
-        deploy_targets=deploy_targets,
+        ftp_profiles=stores.ftp_profiles,
+        deploy_targets=stores.deploy_targets,
         devkit=DevKit(directory, clock),
-        connectors=connectors,
+        connectors=stores.connectors,
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
@@ -362,8 +413,10 @@ def build_app(
         accounts=accounts,
         small_jobs=small_jobs,
         comparisons=comparisons,
+        task_runner=task_runner,
+        scheduler=scheduler,
         local=local,
-        background=background,
+        background=stores.background,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),

@@ -15,7 +15,7 @@ class Backend(Protocol):
     """What commands need of the app. JSON shapes are those of `app.reports`."""
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
         ...
 
     async def session(self, session_id: str) -> JsonObject:
@@ -52,6 +52,34 @@ class Backend(Protocol):
 
     async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
         """Offer a tool to models always, or only when it is found. Raises NotFoundError."""
+        ...
+
+    async def task(self, task_id: str) -> JsonObject:
+        """One task: `{task: {…}}`. Raises NotFoundError."""
+        ...
+
+    async def change_task(self, task_id: str, action: str) -> None:
+        """`cancel` or `retry` a task. Raises NotFoundError, InputError when its state does not allow it."""
+        ...
+
+    async def delete_task(self, task_id: str) -> None:
+        """Remove a task's record. Raises NotFoundError, InputError while it runs."""
+        ...
+
+    async def add_job(self, body: JsonObject) -> JsonObject:
+        """Make a scheduled job: `{success, job: {…}}`. Raises InputError."""
+        ...
+
+    async def remove_job(self, job_id: str) -> bool:
+        """Delete a scheduled job; whether there was one."""
+        ...
+
+    async def switch_job(self, job_id: str, *, enabled: bool) -> None:
+        """Turn a scheduled job on or off. Raises NotFoundError."""
+        ...
+
+    async def run_job(self, job_id: str) -> JsonObject:
+        """Run a scheduled job now: `{id, triggered_at, status}`. Raises NotFoundError, InputError without a server."""
         ...
 
     async def create_session(self) -> str:

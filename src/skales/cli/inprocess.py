@@ -19,13 +19,16 @@ from skales.app.reports import (
     report_tools,
 )
 from skales.app.wiring import App, open_app
+from skales.app.work_reports import add_job, delete_job, report_jobs, report_tasks, run_job
 from skales.cli.backend import Backend
 from skales.core.approval import Decision
 from skales.core.errors import InputError
 from skales.core.events import NumberedEvent, Progress, TurnEvent
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
+from skales.data.cron import job_json
 from skales.data.paths import locate_data_directory
+from skales.data.tasks import task_json
 
 _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "status": report_status,
@@ -33,6 +36,8 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "addons": report_addons,
     "model": report_model,
     "sessions": report_sessions,
+    "tasks": report_tasks,
+    "cron": report_jobs,
 }
 
 
@@ -55,7 +60,7 @@ class InProcessBackend:
         return False
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
 
     async def session(self, session_id: str) -> JsonObject:
@@ -105,6 +110,37 @@ class InProcessBackend:
         spec = self._app.require_tool(name)
         status = await anyio.to_thread.run_sync(lambda: pin_tool(self._app, spec, is_pinned=is_pinned))
         return {"name": status.spec.name, "pinned": status.is_pinned, "basic": status.spec.is_basic}
+
+    async def task(self, task_id: str) -> JsonObject:
+        """One task."""
+        return {"task": task_json(await anyio.to_thread.run_sync(self._app.tasks.get, task_id))}
+
+    async def change_task(self, task_id: str, action: str) -> None:
+        """Cancel or retry a task."""
+        if action == "cancel":
+            await self._app.task_runner.cancel(task_id)
+        else:
+            await anyio.to_thread.run_sync(self._app.tasks.start_over, task_id)
+
+    async def delete_task(self, task_id: str) -> None:
+        """Remove a task's record."""
+        await self._app.task_runner.delete(task_id)
+
+    async def add_job(self, body: JsonObject) -> JsonObject:
+        """Make a scheduled job."""
+        return {"success": True, "job": job_json(await anyio.to_thread.run_sync(add_job, self._app, body))}
+
+    async def remove_job(self, job_id: str) -> bool:
+        """Delete a scheduled job."""
+        return await anyio.to_thread.run_sync(delete_job, self._app, job_id)
+
+    async def switch_job(self, job_id: str, *, enabled: bool) -> None:
+        """Turn a scheduled job on or off."""
+        await anyio.to_thread.run_sync(lambda: self._app.cron.switch(job_id, enabled=enabled))
+
+    async def run_job(self, job_id: str) -> JsonObject:
+        """Only a program that stays can run one."""
+        return await run_job(self._app, job_id)
 
     async def create_session(self) -> str:
         """A new conversation's id."""

@@ -49,6 +49,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_model(commands)
     _add_models(commands)
     _add_sessions(commands)
+    _add_tasks(commands)
+    _add_cron(commands)
     _add_config(commands)
     _add_ftp(commands)
     _add_connectors(commands)
@@ -164,6 +166,44 @@ def _add_sessions(commands: _Commands) -> None:
     delete = actions.add_parser("delete", help="move one conversation to the trash")
     delete.add_argument("id")
     _add_json(sessions)
+
+
+def _add_tasks(commands: _Commands) -> None:
+    tasks = commands.add_parser("tasks", help="list, show, cancel, retry or delete tasks that were filed for later")
+    actions = tasks.add_subparsers(dest="action", metavar="action")
+    listing = actions.add_parser("list", help="newest first (default)")
+    listing.add_argument("--status", default="", metavar="STATE", help="pending, running, completed, failed, cancelled")
+    _add_json(listing)
+    show = actions.add_parser("show", help="print one task with its result")
+    show.add_argument("id")
+    _add_json(show)
+    for name, what in (
+        ("cancel", "stop one task, or keep it from running"),
+        ("retry", "let a task that is over wait again"),
+        ("delete", "remove one task from the list"),
+    ):
+        actions.add_parser(name, help=what).add_argument("id")
+    _add_json(tasks)
+
+
+def _add_cron(commands: _Commands) -> None:
+    cron = commands.add_parser("cron", help="list, add, remove, switch or run scheduled tasks")
+    actions = cron.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="with their next runs (default)"))
+    add = actions.add_parser("add", help='make one: skales cron add "Mail" "0 9 * * 1-5" "Summarise my mail"')
+    add.add_argument("name")
+    add.add_argument("schedule", help="minute hour day-of-month month weekday, in quotes")
+    add.add_argument("task", nargs="+", help="what to do each time")
+    add.add_argument("--agent", default="", metavar="ID")
+    _add_json(add)
+    for name, what in (
+        ("remove", "delete one"),
+        ("enable", "turn one on"),
+        ("disable", "turn one off"),
+        ("run", "run one now, beside its schedule"),
+    ):
+        actions.add_parser(name, help=what).add_argument("id")
+    _add_json(cron)
 
 
 def _add_config(commands: _Commands) -> None:

@@ -44,7 +44,7 @@ class RemoteBackend:
         return True
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model` or `sessions`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
         return await self._call("GET", f"/api/{name}")
 
     async def session(self, session_id: str) -> JsonObject:
@@ -98,6 +98,34 @@ class RemoteBackend:
     async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
         """Offer a tool to models always, or only when it is found."""
         return await self._call("PUT", f"/api/tools/{quote(name, safe='')}/pin", json={"pinned": is_pinned})
+
+    async def task(self, task_id: str) -> JsonObject:
+        """One task."""
+        return await self._call("GET", f"/api/tasks/{quote(task_id, safe='')}")
+
+    async def change_task(self, task_id: str, action: str) -> None:
+        """Cancel or retry a task."""
+        await self._call("POST", f"/api/tasks/{quote(task_id, safe='')}/{action}")
+
+    async def delete_task(self, task_id: str) -> None:
+        """Remove a task's record."""
+        await self._call("DELETE", f"/api/tasks/{quote(task_id, safe='')}")
+
+    async def add_job(self, body: JsonObject) -> JsonObject:
+        """Make a scheduled job."""
+        return await self._call("POST", "/api/cron", json=body)
+
+    async def remove_job(self, job_id: str) -> bool:
+        """Delete a scheduled job."""
+        return (await self._call("DELETE", "/api/cron", params={"id": job_id})).get("success") is True
+
+    async def switch_job(self, job_id: str, *, enabled: bool) -> None:
+        """Turn a scheduled job on or off."""
+        await self._call("PATCH", f"/api/cron/{quote(job_id, safe='')}", json={"enabled": enabled})
+
+    async def run_job(self, job_id: str) -> JsonObject:
+        """Run a scheduled job now."""
+        return await self._call("POST", f"/api/cron/{quote(job_id, safe='')}/run")
 
     async def create_session(self) -> str:
         """A new conversation's id."""

@@ -55,6 +55,21 @@ class DataDirectory:
         return self.root / "identity"
 
     @property
+    def cron(self) -> Path:
+        """One scheduled job per file."""
+        return self.root / "cron"
+
+    @property
+    def cron_runs(self) -> Path:
+        """What became of each job's last runs, a file per job."""
+        return self.logs / "cron"
+
+    @property
+    def workflows(self) -> Path:
+        """Saved workflows."""
+        return self.root / "workflows.json"
+
+    @property
     def approvals(self) -> Path:
         """One waiting question per file."""
         return self.root / "pending-approvals"

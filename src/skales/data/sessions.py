@@ -8,6 +8,7 @@ Spec: data-directory.md, "sessions/<id>.json"; orchestrator.md, "Turn flow".
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypedDict, Unpack, cast
 
 from skales.core.clock import Clock
@@ -79,8 +80,20 @@ class SessionStore:
         """Close the index; a later call opens it again."""
         self._index.close()
 
-    def create(self, title: str = "", provider: str = "", model: str = "", agent_id: str = "") -> Session:
-        """An empty conversation; its id is `session_<ms>` with the first free millisecond from now on."""
+    def create(  # noqa: PLR0913 - what a conversation may begin with
+        self,
+        title: str = "",
+        provider: str = "",
+        model: str = "",
+        agent_id: str = "",
+        *,
+        folder: str = "",
+        extra: Mapping[str, JsonValue] = MappingProxyType({}),
+    ) -> Session:
+        """An empty conversation; its id is `session_<ms>` with the first free millisecond from now on.
+
+        `extra` are further keys of its file, such as whose part it is.
+        """
         now_ms = self._clock.now_ms()
 
         def write(session_id: SessionId) -> tuple[dict[str, JsonValue], Session]:
@@ -90,6 +103,8 @@ class SessionStore:
                 provider=provider,
                 model=model,
                 agent_id=agent_id,
+                folder=folder,
+                extra=extra,
                 created_ms=now_ms,
                 updated_ms=now_ms,
             )

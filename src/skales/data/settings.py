@@ -265,6 +265,7 @@ class Settings(_FilePart):
     sandbox: SandboxMode = SandboxMode.AUTO
     sandbox_network: bool = True  # for commands that ask for it
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
+    task_timeout_s: Annotated[int, _from_to(10, 86_400)] = 300  # of one task, subtask or scheduled run
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
     session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none

@@ -3,16 +3,16 @@
 Spec: data-directory.md, "Other shapes"; scheduler.md, "Task states".
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from skales.core.clock import Clock
-from skales.core.errors import InputError, NotFoundError
+from skales.core.errors import ConflictError, InputError, NotFoundError
 from skales.core.ids import IdSource, is_safe_id
-from skales.core.json import JsonObject, JsonValue, as_text
+from skales.core.json import JsonObject, JsonValue, as_list, as_text
 from skales.data.document import create_object, read_stamped, update_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -58,12 +58,18 @@ class Task:
     completed_ms: int = 0
     result: str = ""
     error: str = ""
+    session_id: str = ""
     raw: JsonObject = field(default_factory=dict[str, JsonValue], compare=False, repr=False)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to do."""
         return self.status in _OVER
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it ran, 0 while it is not over or never ran."""
+        return max(0, self.completed_ms - self.started_ms) if self.is_over and self.started_ms else 0
 
 
 class TaskChanges(TypedDict, total=False):
@@ -76,6 +82,13 @@ class TaskChanges(TypedDict, total=False):
     agent: str
     result: str
     error: str
+    session_id: str
+
+
+# What belongs to one run of a task and goes when it starts afresh.
+_OF_A_RUN = ("startedAt", "completedAt", "durationMs", "result", "error", "sessionId")
+_KEYS = {"session_id": "sessionId"}
+_MOST_LOGS = 200
 
 
 class TaskStore:
@@ -87,6 +100,8 @@ class TaskStore:
         self._clock = clock
         self._ids = ids
         self._files = Folder(directory.tasks, quarantine, _parse, quarantine.report)
+        # Called after each change, in the thread that made it.
+        self.changed: Callable[[], None] = _ignore
 
     def add(self, title: str, description: str = "", priority: str = TaskPriority.MEDIUM, *, agent: str = "") -> Task:
         """Make a pending task. Raises InputError for an empty title or an unknown priority."""
@@ -103,7 +118,9 @@ class TaskStore:
             "logs": [],
         }
         path = self._file(task_id)
-        return _parse(Source(path, value, create_object(path, value)))
+        task = _parse(Source(path, value, create_object(path, value)))
+        self.changed()
+        return task
 
     def list(self, status: str = "") -> Sequence[Task]:
         """All tasks, or those of one status, newest first. Raises InputError for an unknown status."""
@@ -123,25 +140,55 @@ class TaskStore:
     def update(self, task_id: str, **changes: Unpack[TaskChanges]) -> Task:
         """Change what is named and stamp the times a new status brings. Raises NotFoundError or InputError."""
         wanted = _checked(changes)
-        path = self._known_file(task_id)
 
         def change(value: dict[str, JsonValue]) -> None:
             value.update(wanted)
+            now_ms = self._clock.now_ms()
             if wanted.get("status") == TaskStatus.RUNNING:
-                value["startedAt"] = self._clock.now_ms()
+                value["startedAt"] = now_ms
             elif wanted.get("status") in _OVER:
-                value["completedAt"] = self._clock.now_ms()
+                value["completedAt"] = now_ms
+                if started_ms := moment_ms(value.get("startedAt")):
+                    value["durationMs"] = max(0, now_ms - started_ms)
 
-        try:
-            update_object(path, self._quarantine, change, missing=None)
-        except NotFoundError as error:
-            raise _unknown(task_id) from error
-        return self.get(task_id)
+        return self._change(task_id, change)
+
+    def note(self, task_id: str, message: str) -> Task:
+        """Add a line to the task's log. Raises NotFoundError."""
+
+        def change(value: dict[str, JsonValue]) -> None:
+            line: JsonObject = {"timestamp": self._clock.now_ms(), "message": message}
+            value["logs"] = [*as_list(value.get("logs")), line][-_MOST_LOGS:]
+
+        return self._change(task_id, change)
+
+    def start_over(self, task_id: str) -> Task:
+        """Let a task that is over wait again, without what its last run left. Raises NotFoundError, ConflictError."""
+
+        def change(value: dict[str, JsonValue]) -> None:
+            if value.get("status") not in _OVER:
+                raise ConflictError("The task is not over", hint="Cancel it first")
+            for key in _OF_A_RUN:
+                value.pop(key, None)
+            value["status"] = TaskStatus.PENDING.value
+
+        return self._change(task_id, change)
 
     def delete(self, task_id: str) -> None:
         """Remove a task's record. Raises NotFoundError."""
         if not remove_file(self._known_file(task_id)):
             raise _unknown(task_id)
+        self.changed()
+
+    def _change(self, task_id: str, change: Callable[[dict[str, JsonValue]], None]) -> Task:
+        path = self._known_file(task_id)
+        try:
+            update_object(path, self._quarantine, change, missing=None)
+        except NotFoundError as error:
+            raise _unknown(task_id) from error
+        task = self.get(task_id)
+        self.changed()
+        return task
 
     def _known_file(self, task_id: str) -> Path:
         if not is_safe_id(task_id):
@@ -174,6 +221,7 @@ def _parse(source: Source) -> Task:
                 completed_ms=moment_ms(value.get("completedAt")),
                 result=as_text(value.get("result")),
                 error=as_text(value.get("error")),
+                session_id=as_text(value.get("sessionId")),
                 raw=value,
             )
         case _:
@@ -181,7 +229,7 @@ def _parse(source: Source) -> Task:
 
 
 def _checked(changes: TaskChanges) -> dict[str, JsonValue]:
-    wanted: dict[str, JsonValue] = {name: str(value) for name, value in changes.items()}
+    wanted: dict[str, JsonValue] = {_KEYS.get(name, name): str(value) for name, value in changes.items()}
     if "title" in changes:
         wanted["title"] = _titled(changes["title"])
     if "status" in changes:
@@ -206,3 +254,7 @@ def _one_of(words: type[TaskStatus] | type[TaskPriority], word: str, name: str) 
 
 def _unknown(task_id: str) -> NotFoundError:
     return NotFoundError(f"There is no task {task_id!r}", hint="List the tasks to see their ids")
+
+
+def _ignore() -> None:
+    """Nobody wants to know."""

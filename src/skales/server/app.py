@@ -7,8 +7,21 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import addons as addon_routes
-from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, ftp, history, local
+from skales.server.api import (
+    addons as addon_routes,
+)
+from skales.server.api import (
+    approvals,
+    cost_sums,
+    devkit,
+    devkit_chat,
+    devkit_cron,
+    devkit_memory,
+    ftp,
+    history,
+    local,
+    work,
+)
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -29,9 +42,11 @@ from skales.server.ui import (
     notices,
     preview,
     probe,
+    schedule,
     search,
     settings,
     signin,
+    tasks,
     tools,
 )
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
@@ -52,6 +67,8 @@ _SCREENS = (
     search,
     export,
     costs,
+    tasks,
+    schedule,
 )
 
 
@@ -67,7 +84,9 @@ def create_server(app: App) -> FastAPI:
     server.add_exception_handler(Exception, answer_broken)
     server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(devkit_memory.router, prefix="/api/cli", dependencies=[DevKitToken])
+    server.include_router(devkit_cron.router, prefix="/api/cli", dependencies=[DevKitToken])
     server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])
+    server.include_router(devkit_cron.router, prefix="/api", dependencies=[KnownCaller])
     join_routers(
         server.router,
         devkit.open_router,
@@ -79,6 +98,7 @@ def create_server(app: App) -> FastAPI:
         cost_sums.router,
         addon_routes.router,
         ftp.router,
+        work.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -24,6 +24,8 @@ class Screen(StrEnum):
     CHAT = "chat"
     HISTORY = "history"
     TOOLS = "tools"
+    TASKS = "tasks"
+    SCHEDULE = "schedule"
     COSTS = "costs"
     ADDONS = "addons"
     SETTINGS = "settings"

@@ -45,3 +45,12 @@ class Background:
     started_ms: int = 0
     exit_code: int | None = None
     ended_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """How programs are confined: in a sandbox where there is one, only in one, or not at all; and their network."""
+
+    is_wanted: bool = True
+    is_required: bool = False
+    allows_network: bool = True

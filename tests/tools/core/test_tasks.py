@@ -11,7 +11,7 @@ from skales.data.tasks import TaskStatus, TaskStore
 from skales.tools.core.tasks import StatusFilter
 from skales.tools.registry import BuiltinToolbox
 from tests.conftest import CountingIds, FixedClock
-from tests.tools.conftest import Call
+from tests.tools.conftest import Call, ScriptedWork
 
 pytestmark = pytest.mark.anyio
 
@@ -71,3 +71,18 @@ async def test_empty_list_says_so(call: Call) -> None:
 async def test_task_without_a_title_is_refused(call: Call) -> None:
     with pytest.raises(ToolError, match="A task needs a title"):
         await call("create_task", title=" ")
+
+
+async def test_a_task_is_deleted_by_its_id(call: Call, store: TaskStore) -> None:
+    task = store.add("Sort")
+    assert (await call("delete_task", id=f" {task.id} ")).summary == "Deleted the task"
+    assert not store.list()
+    with pytest.raises(ToolError, match="There is no task"):
+        await call("delete_task", id=task.id)
+
+
+async def test_where_work_must_not_multiply_no_task_is_filed(call: Call, store: TaskStore, work: ScriptedWork) -> None:
+    work.refusal = ToolError("A task cannot file tasks")
+    with pytest.raises(ToolError, match="A task cannot file tasks"):
+        await call("create_task", title="More")
+    assert not store.list()

@@ -12,8 +12,8 @@ from skales.core.errors import ConflictError, InputError, NotFoundError, ToolErr
 from skales.core.json import as_object
 from skales.core.ports import CallScope
 from skales.core.tool import ToolResult
-from skales.tools.context import SandboxRules, ToolContext
-from skales.tools.programs import Background, Bounds, Launch
+from skales.tools.context import ToolContext
+from skales.tools.programs import Background, Bounds, Launch, SandboxRules
 from skales.tools.system.background import ProcessTable
 from tests.conftest import FixedClock
 from tests.tools.conftest import Call, Rules

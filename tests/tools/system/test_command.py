@@ -8,7 +8,7 @@ import pytest
 from skales.core.errors import InputError, ToolError, ToolRefusedError
 from skales.core.json import as_object
 from skales.core.tool import Effect, Safety, property_formats
-from skales.tools.context import SandboxRules
+from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
 from skales.tools.system.sandbox import find_sandbox
 from tests.tools.conftest import Call, Rules

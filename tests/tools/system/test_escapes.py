@@ -17,8 +17,7 @@ import pytest
 from skales.core.json import as_object
 from skales.data.paths import DataDirectory
 from skales.security.paths import PathPolicy
-from skales.tools.context import SandboxRules
-from skales.tools.programs import Bounds
+from skales.tools.programs import Bounds, SandboxRules
 from skales.tools.system import confined
 from skales.tools.system.sandbox import SandboxKind, find_sandbox
 from tests.conftest import CASES

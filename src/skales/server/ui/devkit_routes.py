@@ -14,7 +14,7 @@ from skales.server.words import N_, _
 
 @dataclass(frozen=True, slots=True)
 class DevKitRoute:
-    """One operation. `parameters` are the query's; `body` is an example to send. The open ones need no token."""
+    """One operation. `parameters` are the path's and the query's; `body` is an example. The open ones need no token."""
 
     name: str
     method: str
@@ -33,7 +33,14 @@ class DevKitRoute:
     def address(self, query: Mapping[str, str]) -> str:
         """The path with those parameters that have a value."""
         given = {name: query[name] for name in self.parameters if query.get(name)}
-        return f"{self.path}?{urlencode(given, quote_via=quote)}" if given else self.path
+        path = self.path
+        for name in self._in_path:
+            path = path.replace(f"{{{name}}}", quote(given.pop(name, ""), safe=""))
+        return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
+
+    @property
+    def _in_path(self) -> Sequence[str]:
+        return [name for name in self.parameters if f"{{{name}}}" in self.path]
 
     def command(self) -> str:
         """The same call for a terminal; the token comes from the environment."""
@@ -41,7 +48,8 @@ class DevKitRoute:
         words += ['-H "Authorization: Bearer $SKALES_DEVKIT_TOKEN"'] if self.needs_token else []
         if self.body:
             words += ["-H 'content-type: application/json'", f"-d '{json.dumps(self.body, ensure_ascii=False)}'"]
-        address = self.path + ("?" + "&".join(f"{name}=…" for name in self.parameters) if self.parameters else "")
+        asked = [name for name in self.parameters if name not in self._in_path]
+        address = self.path + ("?" + "&".join(f"{name}=…" for name in asked) if asked else "")
         return " ".join([*words, f'"$SKALES_API_BASE{address}"'])
 
 
@@ -74,6 +82,30 @@ _ROUTES = (
         body={"content": "I work in metric units", "category": "preference", "keywords": ["units"]},
     ),
     DevKitRoute("delete-memory", "DELETE", "/api/cli/memory", N_("Forget one memory"), ("id",)),
+    DevKitRoute("cron", "GET", "/api/cli/cron", N_("Every scheduled task, with its next run")),
+    DevKitRoute(
+        "add-cron",
+        "POST",
+        "/api/cli/cron",
+        N_("Schedule a recurring task"),
+        body={"name": "Morning summary", "schedule": "0 9 * * 1-5", "task": "Summarise yesterday's notes"},
+    ),
+    DevKitRoute("delete-cron", "DELETE", "/api/cli/cron", N_("Delete one scheduled task"), ("id",)),
+    DevKitRoute(
+        "switch-cron",
+        "PATCH",
+        "/api/cli/cron/{id}",
+        N_("Turn one scheduled task on or off"),
+        ("id",),
+        body={"enabled": False},
+    ),
+    DevKitRoute(
+        "run-cron",
+        "POST",
+        "/api/cli/cron/{id}/run",
+        N_("Run one scheduled task now, beside its schedule"),
+        ("id",),
+    ),
     DevKitRoute("status", "GET", "/api/cli/status", N_("Version, model, counts and uptime")),
     DevKitRoute("devkit-status", "GET", "/api/cli/devkit-status", N_("Whether the DevKit is on"), needs_token=False),
     DevKitRoute("devkit-docs", "GET", "/api/cli/devkit-docs", N_("The text of DEVKIT.md"), needs_token=False),

@@ -131,5 +131,7 @@ def _look(notice: BoardNotice) -> tuple[str, str, str, str]:
             return "warn", "broken", _("File set aside"), "/settings#broken-title"
         case Subject.TOLD:
             return "good", "bell", _("Skales tells you"), chat if notice.session_id else "/"
+        case Subject.PAUSED:
+            return "warn", "warning", _("Scheduled task paused"), "/schedule"
         case _:
             assert_never(notice.subject)

@@ -32,6 +32,8 @@ class Place:
 PLACES = (
     Place(Screen.CHAT, "/chat", "chat", N_("Chat")),
     Place(Screen.HISTORY, "/history", "history", N_("History")),
+    Place(Screen.TASKS, "/tasks", "done", N_("Tasks")),
+    Place(Screen.SCHEDULE, "/schedule", "again", N_("Schedule")),
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),

@@ -307,6 +307,18 @@ _SAFETY = (
         high=86_400,
         words=N_("approval, timeout, wait"),
     ),
+    Setting(
+        name="taskTimeoutSeconds",
+        section=Section.SAFETY,
+        label=N_("Time for a task"),
+        help=N_("Also for each scheduled run and each subtask. Waiting for your answer does not count."),
+        kind=Kind.NUMBER,
+        is_advanced=True,
+        unit=N_("seconds"),
+        low=10,
+        high=86_400,
+        words=N_("task, schedule, timeout, limit"),
+    ),
 )
 
 _CHAT = (

@@ -104,7 +104,7 @@ async def _stop(app: App, asked: _Asked) -> Outcome:
 
 
 async def _kill(app: App, _asked: _Asked) -> Outcome:
-    count = app.turns.stop_all()
+    count = await app.stop_all()
     if not count:
         return Tell((_("Nothing runs"),))
     return Tell((ngettext("Stopped %(num)d running answer", "Stopped %(num)d running answers", count),))

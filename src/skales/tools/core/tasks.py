@@ -1,4 +1,4 @@
-"""The tools `create_task` and `list_tasks`: work for later, as a list that the person sees too. Nothing is run here."""
+"""The tools around tasks: file work for later, list it, remove a record. Running tasks is not done here."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -45,6 +45,7 @@ async def create_task(
         description: Everything needed to do it without this conversation.
         priority: How urgent it is.
     """
+    await ctx.work.refuse_filing(ctx.scope.session_id)
     task = await to_thread.run_sync(ctx.tasks.add, title, description, priority)
     return ToolResult(
         text=f"Filed as {task.id}: {task.title} ({task.status}, {task.priority} priority)",
@@ -78,6 +79,25 @@ async def list_tasks(
     if len(tasks) > limit:
         lines.append(f"{len(tasks) - limit} older ones are not shown.")
     return ToolResult(text="\n".join(lines), summary=f"{len(tasks)} {kind if len(tasks) > 1 else kind[:-1]}")
+
+
+@tool(
+    "core",
+    Safety.CONFIRM,
+    Effect.WRITES,
+    Effect.DESTRUCTIVE,
+    action="Delete the task {id}",
+    example=("Remove that task from the list", {"id": "task_1755800000000_a1b2c3d4"}),
+)
+async def delete_task(ctx: ToolContext, id: str) -> ToolResult:
+    """Remove a background task from the list, when the person wants it gone.
+
+    Args:
+        id: Its id, from list_tasks.
+    """
+    task_id = id.strip()
+    await ctx.work.delete_task(task_id)
+    return ToolResult(text=f"Deleted the task {task_id}.", summary="Deleted the task", data={"id": task_id})
 
 
 def _line(task: Task) -> str:

@@ -16,8 +16,9 @@ from anyio import to_thread
 from skales.core.errors import InputError, ToolError
 from skales.core.events import Progress
 from skales.core.tool import Effect, Safety, ToolResult
-from skales.tools.context import Camera, ToolContext
+from skales.tools.context import ToolContext
 from skales.tools.define import tool
+from skales.tools.ports import Camera
 from skales.tools.system.shots import as_picture
 from skales.tools.web.client import WebRequest, open_reply
 

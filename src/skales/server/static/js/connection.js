@@ -73,6 +73,8 @@ class Stream {
       const news = JSON.parse(event.data);
       this.place = news.place;
       this.tray.show(news);
+      // Lists of what runs by itself ask again.
+      document.body.dispatchEvent(new CustomEvent("skales:board"));
     });
     this.source.addEventListener("error", () => this.#noticeError());
   }

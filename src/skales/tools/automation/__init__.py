@@ -1,0 +1,1 @@
+"""Tools of the category automation: the schedule and saved workflows."""

@@ -149,7 +149,7 @@ async def test_tools_may_read_what_was_attached_and_nothing_beside_it(
         (path,) = app.attachments.claim(session_id, [stage(app, "data.csv", b"a,b\n1,2\n").id]).kept
         _, events = await run_turn(app, f"/tool read_file path={path}", session_id)
         (finished,) = [event for event in events if isinstance(event, ToolFinished)]
-        assert "1,2" in finished.result.text
+        assert "2\t1\t2" in finished.result.text
         _, events = await run_turn(app, f"/tool read_file path={home.settings}", session_id)
         (finished,) = [event for event in events if isinstance(event, ToolFinished)]
         assert finished.result.is_error

@@ -57,7 +57,7 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardNotice:
-    """One entry. `text` is the question, or whose news it is: a conversation, a file, a job, a tool; `detail` says why."""
+    """One entry. `text` is the question or whose news it is (conversation, file, job, tool), `detail` the reason."""
 
     id: str
     subject: Subject

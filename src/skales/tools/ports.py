@@ -202,6 +202,7 @@ class NoteFormat(Protocol):
     @property
     def filename(self) -> str:
         """Their names, with `{title} {date} {time}`."""
+        ...
 
 
 class FtpProfileBook(Protocol):
@@ -255,6 +256,7 @@ class Camera(Protocol):
     @property
     def password(self) -> str:
         """Never shown to anybody."""
+        ...
 
 
 class SearchEngines(Protocol):

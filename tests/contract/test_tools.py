@@ -2,11 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from skales.agent.offer import ToolOffer
+from skales.agent.tokens import count_tool
+from skales.core.ports import Toolbox
 from skales.core.tool import Effect, Safety, ToolSpec
 from skales.tools.addons import load_addons
 from skales.tools.arguments import check_arguments
@@ -18,8 +22,9 @@ CATEGORIES = {
     "core", "media", "communication", "system", "file", "browser", "productivity", "web", "social", "automation",
 }  # fmt: skip
 CHANGES = {Effect.WRITES, Effect.DESTRUCTIVE, Effect.OUTBOUND, Effect.SPENDS}
-# The whole first request should stay within 20 KB; this leaves room for the system prompt.
-OFFER_BYTES = 17_000
+# Of a first request with every add-on on. The whole of it should stay within 20 KB.
+OFFER_BYTES = 12_000
+OFFER_TOKENS = 4_000
 
 ENTRIES = {entry.spec.name: entry for entry in load_index()}
 every_tool = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES.keys())
@@ -46,12 +51,38 @@ def test_aliases_take_no_tools_name() -> None:
     assert not set(aliases) & set(aliases.values())
 
 
-def test_all_schemas_together_fit_the_first_request() -> None:
-    offered = [
-        {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
-        for spec in (entry.spec for entry in ENTRIES.values())
-    ]
-    assert len(json.dumps(offered, ensure_ascii=False, separators=(",", ":")).encode()) <= OFFER_BYTES
+class Everything:
+    """A toolbox with every built-in tool on, and as many made-up ones as are still to come."""
+
+    def __init__(self, made_up: int) -> None:
+        spec = ENTRIES["git_status"].spec
+        # As in tools.md: a large family, and names of all kinds.
+        family = [f"wordpress_action_{number}" for number in range(min(made_up, 47))]
+        others = [f"{chr(97 + number % 26)}{number}_does_this" for number in range(made_up - len(family))]
+        self.known = [entry.spec for entry in ENTRIES.values()] + [
+            replace(spec, name=name) for name in (*family, *others)
+        ]
+
+    def enabled(self) -> Sequence[ToolSpec]:
+        return self.known
+
+
+@pytest.mark.parametrize("made_up", [47, 257 - len(ENTRIES)])
+def test_the_tools_of_a_first_request_cost_little(made_up: int) -> None:
+    offered = ToolOffer(cast(Toolbox, Everything(made_up))).choose(())
+    as_sent = [{"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in offered]
+    assert len(json.dumps(as_sent, ensure_ascii=False, separators=(",", ":")).encode()) <= OFFER_BYTES
+    # No model counts more than a third above the estimate.
+    assert sum(map(count_tool, offered)) * 4 / 3 <= OFFER_TOKENS
+
+
+def test_every_tool_is_offered_or_named() -> None:
+    offered = ToolOffer(cast(Toolbox, Everything(0))).choose(())
+    told = next(spec.description for spec in offered if spec.name == "load_tools")
+    shown = {spec.name for spec in offered} | set(re.findall(r"[a-z_]+", told))
+    families = re.findall(r"([a-z]+_)…", told)
+    hidden = {spec.name for spec in Everything(0).known if spec.safety is not Safety.MANUAL} - shown
+    assert not [name for name in hidden if not name.startswith(tuple(families))]
 
 
 @every_tool

@@ -119,7 +119,7 @@ def test_start_up_imports_no_tool() -> None:
 def test_a_tool_whose_need_nobody_knows_is_off_and_says_so(toolbox: BuiltinToolbox) -> None:
     bare = BuiltinToolbox(lambda _scope: pytest.fail("nothing runs"), dict)
     needy = {spec.name: spec.needs for spec in toolbox.specs() if spec.needs and not spec.addon}
-    assert needy["search_web"] == "search_engine"
+    assert needy["obsidian_read"] == "vault"
     for name, need in needy.items():
         assert not bare.is_enabled(name)
         assert repr(need) in bare.why_off(name)

@@ -45,6 +45,7 @@ class _Found:
     needs=NEED,
     action="Search the web for {query}",
     example=("What is new in Python 3.14?", {"query": "Python 3.14 new features"}),
+    basic=True,
 )
 async def search_web(ctx: ToolContext, query: str, searchDepth: SearchDepth = SearchDepth.BASIC) -> ToolResult:  # noqa: N803 - the name other programs use
     """Search the web with {search_engine} when the answer may be newer or rarer than what you know.

@@ -16,6 +16,9 @@ from skales.core.json import as_object, as_text
 from skales.core.tool import ToolSpec
 
 _WORD = re.compile(r"[a-z0-9]+")
+# What a file or address is called says less than that one is named.
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+_FILE_NAME = re.compile(r"(?:[~./\\]|\b\w)[\w./\\~-]*\.(?P<kind>[A-Za-z]\w{0,4})\b")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 # Said in every other request and telling of none.
 _STOP = frozenset(
@@ -69,16 +72,22 @@ class ToolFinder:
 
     def find(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """The tools a request may be about, the likeliest first; none when no word points to any."""
-        scores = [0.0] * len(self._entries)
-        for word in _words(request):
-            for number, score in self._hits(word).items():
-                scores[number] += score
+        plain = _FILE_NAME.sub(r" file datei \g<kind> ", _ADDRESS.sub(" url link webseite ", request))
+        scores = self._score_all(_words(plain)) or self._score_all(_WORD.findall(_plain(plain)))
         named = set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+)+", request.casefold()))
         ranked = sorted(
-            (number for number, score in enumerate(scores) if score),
+            scores,
             key=lambda number: (self._entries[number].spec.name not in named, -scores[number]),
         )
         return [self._entries[number].spec for number in ranked[:limit]]
+
+    def _score_all(self, words: Iterable[str]) -> Mapping[int, float]:
+        """Tool → what all words say for it together."""
+        scores: dict[int, float] = {}
+        for word in words:
+            for number, score in self._hits(word).items():
+                scores[number] = scores.get(number, 0.0) + score
+        return scores
 
     def _hits(self, word: str) -> Mapping[int, float]:
         """Tool → what a word of the request says for it."""
@@ -112,7 +121,8 @@ def _weigh(spec: ToolSpec) -> Mapping[str, float]:
         (f"{spec.description} {spec.category} {spec.addon}", _DESCRIPTION),
         (parameters, _PARAMETERS),
     )
-    weights: dict[str, float] = {}
+    # What people say in nothing but small words: "What can you do?"
+    weights = dict.fromkeys(_STOP.intersection(_WORD.findall(_plain(spec.words))), _SEARCH_WORDS)
     for text, weight in fields:
         for word in _words(text):
             for stem in _stems(word):
@@ -121,10 +131,14 @@ def _weigh(spec: ToolSpec) -> Mapping[str, float]:
 
 
 def _words(text: str) -> Sequence[str]:
-    """The telling words of a text, each once, without case, accents and umlauts."""
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_UMLAUTS))
-    found = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)).replace("_", " "))
-    return [word for word in dict.fromkeys(found) if word not in _STOP]
+    """The telling words of a text, each once."""
+    return [word for word in dict.fromkeys(_WORD.findall(_plain(text))) if word not in _STOP]
+
+
+def _plain(text: str) -> str:
+    """Without case, accents and umlauts."""
+    parted = unicodedata.normalize("NFKD", text.casefold().translate(_UMLAUTS))
+    return "".join(char for char in parted if not unicodedata.combining(char)).replace("_", " ")
 
 
 @lru_cache(maxsize=8192)

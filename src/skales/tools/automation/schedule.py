@@ -24,6 +24,10 @@ _SHOWN_TASK = 200
         "Summarise my notes every weekday at nine",
         {"name": "Morning summary", "schedule": "0 9 * * 1-5", "task": "Summarise the notes changed since yesterday"},
     ),
+    words=(
+        "jeden Tag täglich wöchentlich montags regelmäßig every morning daily weekly monthly cron automatisch "
+        "wiederholen Erinnerung planen each hour"
+    ),
 )
 async def schedule_recurring_task(ctx: ToolContext, name: str, schedule: str, task: str) -> ToolResult:
     """Do something again and again at fixed times, when the person asks for it to recur.
@@ -49,6 +53,7 @@ async def schedule_recurring_task(ctx: ToolContext, name: str, schedule: str, ta
     Effect.READS_PRIVATE,
     action="List scheduled tasks",
     example=("What runs by itself?", {}),
+    words="Zeitplan anzeigen scheduled cron recurring geplant automatisch wann läuft next run what runs regelmäßig",
 )
 async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     """List what runs on a schedule, with its next time."""
@@ -67,6 +72,10 @@ async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     Effect.DESTRUCTIVE,
     action="Delete the scheduled task {id}",
     example=("Stop the morning summary for good", {"id": "1755800000000-a1b2c3d4"}),
+    words=(
+        "turn off weekly job daily hourly ausschalten recurring job Zeitplan löschen stop recurring nicht mehr "
+        "täglich cancel schedule abstellen cron remove"
+    ),
 )
 async def delete_scheduled_task(ctx: ToolContext, id: str) -> ToolResult:
     """Delete a scheduled task, when the person wants it gone for good.

@@ -47,6 +47,9 @@ class _Section:
     Safety.AUTO,
     action="Look up {query} in the guide of Skales",
     example=("How do I change where you may write files?", {"query": "allowed folders file access"}),
+    words=(
+        "Hilfe Handbuch Skales help manual how does settings Einstellung Anleitung documentation what can you configure"
+    ),
 )
 async def fetch_skales_docs(ctx: ToolContext, query: str) -> ToolResult:  # noqa: ARG001 - every tool takes it
     """Look up how Skales itself works, is set up or is used, in its own guide.

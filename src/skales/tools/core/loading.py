@@ -20,8 +20,8 @@ _MOST_NAMES = 16
     Safety.AUTO,
     action="Look for tools[ for {query}]",
     example=("Commit my changes", {"query": "git commit"}),
-    words="find tools capability werkzeuge laden finden",
     basic=True,
+    words="find tools capability Werkzeuge laden finden",
 )
 async def load_tools(
     ctx: ToolContext, query: str = "", names: Annotated[Sequence[str], Range(0, _MOST_NAMES)] = ()

@@ -24,6 +24,7 @@ _SOURCE_WITHOUT_SESSION = "memory_write"
         {"content": "Is allergic to nuts", "category": "fact", "keywords": ["allergy", "nuts", "food"]},
     ),
     basic=True,
+    words="merken merk dir remember don't forget vergiss nicht behalten note preference",
 )
 async def memory_write(
     ctx: ToolContext,
@@ -62,6 +63,10 @@ async def memory_write(
     action="Search memories for {query}",
     example=("What do you know about my diet?", {"query": "diet food allergy"}),
     basic=True,
+    words=(
+        "heißt noch mal my dog name Hund Name Geburtstag birthday erinnern weißt du noch remember recall über "
+        "mich about me merken gemerkt"
+    ),
 )
 async def memory_search(ctx: ToolContext, query: str, limit: Annotated[int, Range(1, 50)] = 10) -> ToolResult:
     """Search what was remembered about the person, by words.

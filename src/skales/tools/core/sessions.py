@@ -21,6 +21,10 @@ _STARTED = re.compile(r"session_(\d{13})")
     Effect.READS_PRIVATE,
     action="Search past conversations for {query}",
     example=("Which hotel did we talk about in spring?", {"query": "hotel"}),
+    words=(
+        "erzählt told said gesagt when did I tell you Gespräche Unterhaltung früher chat history conversation "
+        "talked discussed besprochen letzte Woche"
+    ),
 )
 async def search_sessions(ctx: ToolContext, query: str, limit: Annotated[int, Range(1, 50)] = 10) -> ToolResult:
     """Search past conversations with the person for words, when they refer to something that was said before.

@@ -68,6 +68,10 @@ class _Place:
     addon="weather",
     action="Look up the weather in {city}",
     example=("Do I need an umbrella in Graz tomorrow?", {"city": "Graz"}),
+    words=(
+        "Wetter Regen Temperatur rain umbrella Schirm sunny cold warm kalt forecast Vorhersage Schnee snow "
+        "jacket wind draußen Grad degrees morgen"
+    ),
 )
 async def get_weather(
     ctx: ToolContext, city: str, units: Units = Units.METRIC, days: Annotated[int, Range(1, 14)] = 4

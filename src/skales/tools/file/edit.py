@@ -101,6 +101,10 @@ def preview_replace(  # noqa: PLR0913 - the parameters of the tool
     ),
     basic=True,
     preview=preview_edit,
+    words=(
+        "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren change "
+        "fix correct replace Tippfehler update"
+    ),
 )
 async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
     """Change one place in a text file; the rest stays as it is.
@@ -123,6 +127,7 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         {"path": "essay.md", "find": "colour", "replace": "color"},
     ),
     preview=preview_replace,
+    words="ersetzen überall every occurrence all rename variable Suchen und Ersetzen",
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

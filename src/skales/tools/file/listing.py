@@ -34,6 +34,10 @@ _CHUNK_BYTES = 1024 * 1024
     action="List {path}",
     example=("Which files are in reports?", {"path": "reports"}),
     basic=True,
+    words=(
+        "folder Ordner list directory in my what is inside Downloads Desktop Ordnerinhalt anzeigen auflisten ls "
+        "dir contents was liegt in show"
+    ),
 )
 async def list_directory(ctx: ToolContext, path: Path = Path(), depth: Annotated[int, Range(1, 20)] = 1) -> ToolResult:
     """List a folder with sizes and dates.
@@ -51,6 +55,7 @@ async def list_directory(ctx: ToolContext, path: Path = Path(), depth: Annotated
     Effect.WRITES,
     action="Create the folder {path}",
     example=("Make a folder for invoices", {"path": "invoices"}),
+    words="Ordner anlegen mkdir Verzeichnis folder new",
 )
 async def create_directory(ctx: ToolContext, path: Path) -> str:
     """Create a folder and those on the way to it.
@@ -67,6 +72,7 @@ async def create_directory(ctx: ToolContext, path: Path) -> str:
     Effect.READS_PRIVATE,
     action="Look at the details of {path}",
     example=("How big is backup.zip?", {"path": "backup.zip"}),
+    words="file Datei Größe size Datum modified geändert Prüfsumme checksum hash wie groß how big type",
 )
 async def get_file_info(ctx: ToolContext, path: LinkPath) -> ToolResult:
     """Tell size, date, type and checksum of a file, folder or link.

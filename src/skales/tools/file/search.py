@@ -75,6 +75,10 @@ class _Tally:
     action="Look for files named {pattern}[ in {path}]",
     example=("Find all PDF files", {"pattern": "*.pdf"}),
     basic=True,
+    words=(
+        "find file Datei folder Ordner where did I put every all files Python images list changed today recent "
+        "wohin Dateien suchen finden wo liegt where located name pattern"
+    ),
 )
 async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> ToolResult:
     """Find files and folders by name.
@@ -93,6 +97,10 @@ async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> Too
     action="Search for “{query}”[ in {path}]",
     example=("Where is parse_date used?", {"query": "parse_date"}),
     basic=True,
+    words=(
+        "look through for the word Wort log error durchsuchen grep Text contains vorkommt kommt vor mention "
+        "occurrence Inhalt suchen"
+    ),
 )
 async def search_in_files(
     ctx: ToolContext, query: str, path: Path = Path(), pattern: str = "", regex: bool = False

@@ -65,6 +65,7 @@ class _Slide:
             "slides": [{"title": "Plan", "bullets": ["Dig", "  before May", "Sow"], "notes": "Show the map."}],
         },
     ),
+    words="PowerPoint Folien slides pptx Präsentation Vortrag deck pitch",
 )
 async def create_presentation(
     ctx: ToolContext,

@@ -55,6 +55,10 @@ class _Usage:
     Effect.READS_PRIVATE,
     action="Look how full the disk is[ and what takes the space in {path}]",
     example=("What takes so much space in my projects?", {"path": "projects"}),
+    words=(
+        "Ordner größten biggest which folders are Speicherplatz Festplatte voll disk space largest folders free "
+        "up Platz storage full groß"
+    ),
 )
 async def get_disk_usage(
     ctx: ToolContext, path: Path = Path(), limit: Annotated[int, Range(1, 100)] = 15

@@ -20,6 +20,10 @@ from skales.tools.describe import render_size
     addon="system_monitor",
     action="Look up facts about this computer",
     example=("How much memory does this computer have?", {}),
+    words=(
+        "Computer Rechner RAM CPU Arbeitsspeicher processor memory operating system version Betriebssystem "
+        "Auslastung slow langsam battery"
+    ),
 )
 async def get_system_info(ctx: ToolContext) -> ToolResult:
     """Look up facts about this computer: system, processor, memory, disk space, Python, date, time and workspace."""

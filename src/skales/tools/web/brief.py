@@ -18,6 +18,10 @@ from skales.tools.web.quoting import quote_untrusted
     Effect.OUTBOUND,
     action="Get title, picture and key points of {url}",
     example=("Make a short post of https://example.org/news/42", {"url": "https://example.org/news/42"}),
+    words=(
+        "Zusammenfassung Link preview teilen share brief post headline image Bild Titel key points Kernaussagen "
+        "newsletter"
+    ),
 )
 async def content_from_url(ctx: ToolContext, url: Url, points: Annotated[int, Range(1, 10)] = 5) -> ToolResult:
     """Get title, description, picture and key sentences of a page, for a post or brief.

@@ -52,6 +52,10 @@ class _Kept:
     Effect.UNTRUSTED_OUTPUT,
     action="Download {url}[ as {filename}] to {folder}",
     example=("Save the logo at https://example.org/logo.png", {"url": "https://example.org/logo.png"}),
+    words=(
+        "get newest release archive fetch file herunterladen Download laden save from web URL Datei aus dem Netz "
+        "get PDF Bild"
+    ),
 )
 async def download_file(ctx: ToolContext, url: Url, filename: str = "", folder: Path = Path()) -> ToolResult:
     """Download a file from the web to disk; nothing that exists is replaced.

@@ -46,6 +46,10 @@ class _Found:
     action="Search the web for {query}",
     example=("What is new in Python 3.14?", {"query": "Python 3.14 new features"}),
     basic=True,
+    words=(
+        "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln Internet "
+        "suchen news Nachrichten aktuell recherchieren look up online latest im Netz current who is"
+    ),
 )
 async def search_web(ctx: ToolContext, query: str, searchDepth: SearchDepth = SearchDepth.BASIC) -> ToolResult:  # noqa: N803 - the name other programs use
     """Search the web with {search_engine} when the answer may be newer or rarer than what you know.

@@ -18,8 +18,8 @@ Every tool, as models and people see it; written by `scripts/tools_page.py` from
 
 Those with a star are offered to a model in every request. It finds the others by `load_tools` when it needs them; a pin
 on the *Tools* page, or `skales tools pin NAME`, keeps one always at hand. **asks** means that you are asked before it
-runs (see [safety.md](safety.md)), **you only** that no model can start it. What belongs to an add-on is there while that
-is on ([addons.md](addons.md)).
+runs (see [safety.md](safety.md)), **you only** that no model can start it. What belongs to an add-on is there while
+that is on ([addons.md](addons.md)).
 """
 _SAFETY = {Safety.AUTO: "", Safety.CONFIRM: "asks", Safety.MANUAL: "you only"}
 _EFFECTS = {

@@ -5,6 +5,7 @@ Where a remote leads is judged before: hosts by the network rules, folders by th
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -62,11 +63,14 @@ async def git_push(ctx: ToolContext, path: Path | None = None, remote: str = "")
     for url in (await _lines(ctx, repository, "remote", "get-url", "--push", "--all", "--", name)) or [name]:
         await _judge_address(ctx, repository, url)
     words = [
+        # The person's keys are in reach now: nothing that the repository names may run beside git.
+        *("-c", f"core.hooksPath={os.devnull}", *await _own_helpers(ctx, repository)),
         *("-c", f"remote.{name}.mirror=false", "push", "--porcelain", "--no-force", "--recurse-submodules=no"),
         *(() if state.upstream else ("--set-upstream",)),
         *("--", name, f"refs/heads/{branch}:refs/heads/{branch}"),
     ]
-    call = GitCall(words, _PUSH_LIMIT_S, network=True, environment=await _push_environment(ctx, repository))
+    environment = await _push_environment(ctx, repository)
+    call = GitCall(words, _PUSH_LIMIT_S, network=True, environment=environment, reads=_sign_in_places(environment))
     answer = await change_git(ctx, repository, call)
     return _result(answer, branch, name, state)
 
@@ -151,8 +155,8 @@ async def _judge_ssh(ctx: ToolContext, host: str, port: int) -> None:
 
 
 async def _push_environment(ctx: ToolContext, repository: Repository) -> dict[str, str]:
-    """The agent that holds the person's keys, and an ssh that asks nothing."""
-    command = (await _setting(ctx, repository, "core.sshCommand") or ["ssh"])[-1]
+    """The agent that holds the person's keys, and an ssh that asks nothing, as their own settings want it."""
+    command = (await _setting(ctx, repository, "core.sshCommand", "--global") or ["ssh"])[-1]
     asks_nothing = f"{command} -oBatchMode=yes" if command.split(" ", 1)[0].endswith("ssh") else command
     agent = os.environ.get("SSH_AUTH_SOCK", "")
     return {
@@ -162,9 +166,23 @@ async def _push_environment(ctx: ToolContext, repository: Repository) -> dict[st
     }
 
 
-async def _setting(ctx: ToolContext, repository: Repository, key: str) -> list[str]:
+async def _own_helpers(ctx: ToolContext, repository: Repository) -> list[str]:
+    """Options that leave the person's own credential helpers and no others."""
+    own = await _setting(ctx, repository, "credential.helper", "--global")
+    return [word for helper in ("", *own) for word in ("-c", f"credential.helper={helper}")]
+
+
+def _sign_in_places(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where the person's keys and passwords for git lie, as far as they are there."""
+    home = Path.home()
+    agent = environment.get("SSH_AUTH_SOCK", "")
+    places = [home / name for name in (".ssh", ".gitconfig", ".config/git", ".git-credentials", ".netrc")]
+    return tuple(place for place in (*places, *((Path(agent),) if agent else ())) if place.exists())
+
+
+async def _setting(ctx: ToolContext, repository: Repository, key: str, *scope: str) -> list[str]:
     try:
-        return await _lines(ctx, repository, "config", "--get", key)
+        return await _lines(ctx, repository, "config", *scope, "--get-all", key)
     except ToolError:
         return []  # git's exit code for a setting that is not there
 

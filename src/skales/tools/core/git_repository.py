@@ -70,12 +70,16 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class GitCall:
-    """A command for git: its words, how long it may take, and what it is told beyond what git always is."""
+    """A command for git: its words, how long it may take, and what it is told beyond what git always is.
+
+    `reads` are places that it needs besides those that tools may use.
+    """
 
     words: Sequence[str]
     limit_s: float = _READ_LIMIT_S
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    reads: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ async def _run(ctx: ToolContext, folder: Path, call: GitCall) -> GitAnswer:
         limit_s=call.limit_s,
         network=call.network,
         environment={**_PLAIN_ENVIRONMENT, **call.environment},
+        reads=call.reads,
     )
     if ended.timed_out:
         raise ToolError("git was not done in time and was ended", hint="Try a smaller part", code="timeout")

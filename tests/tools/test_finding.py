@@ -9,7 +9,9 @@ from skales.tools.finding import ToolFinder
 
 
 def tool(name: str, description: str, words: str = "") -> ToolSpec:
-    return ToolSpec(name=name, description=description, parameters={}, category="core", safety=Safety.AUTO, words=words)
+    return ToolSpec(
+        name=name, description=description, parameters={}, category="core", safety=Safety.AUTO, found_by=words
+    )
 
 
 TOOLS = [

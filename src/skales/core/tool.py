@@ -51,7 +51,7 @@ class ToolSpec:
 
     `parameters` is a JSON Schema object. A string property may carry `format`: `path` (a file or folder),
     `uri` (an address to fetch) or `shell-command`; the gate judges arguments by it. `links` names the paths that are
-    acted on themselves when they are links, instead of what they lead to. `words` are more words, also of other
+    acted on themselves when they are links, instead of what they lead to. `found_by` are more words, also of other
     languages, that people use when they mean this tool. A basic tool is always offered, the others are found.
     `asks_unless` names arguments and those of their values with which a call of a tool that asks runs unasked:
     `{"method": ("GET", "HEAD")}`. `needs` is the condition without which the tool is not offered.
@@ -66,7 +66,7 @@ class ToolSpec:
     addon: str = ""
     example: ToolExample | None = None
     links: frozenset[str] = frozenset()
-    words: str = ""
+    found_by: str = ""
     is_basic: bool = False
     asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     needs: str = ""

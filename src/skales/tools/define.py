@@ -44,7 +44,7 @@ class ToolMark:
     addon: str
     action: str
     example: ToolExample | None
-    words: str
+    found_by: str
     basic: bool
     preview: Preview | None = None
     needs: str = ""
@@ -58,7 +58,7 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     addon: str = "",
     action: str = "",
     example: tuple[str, Mapping[str, JsonValue]] | None = None,
-    words: str = "",
+    found_by: str = "",
     basic: bool = False,
     preview: Preview | None = None,
     needs: str = "",
@@ -78,8 +78,7 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
             shows how long a text is instead of the text; a part in brackets vanishes when an argument in it is not
             given: `Search for {query}[ in {path}]`.
         example: A request in a person's words, and the arguments it leads to.
-        words: What people say when they mean it and what stands nowhere else here, in English and German; it is found
-            by them.
+        found_by: What people say when they mean it and what stands nowhere else here, in English and German.
         basic: Whether it is always offered; all others are found when they are needed.
         preview: A function of the same module that shows on approval cards what a call would change. It gets what
             the tool gets, changes nothing, and may raise ToolError for a call that would fail.
@@ -89,7 +88,9 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
     harmless = {name: tuple(values) for name, values in (asks_unless or {}).items()}
-    mark = ToolMark(category, safety, frozenset(effects), addon, action, shown, words, basic, preview, needs, harmless)
+    mark = ToolMark(
+        category, safety, frozenset(effects), addon, action, shown, found_by, basic, preview, needs, harmless
+    )
 
     def mark_function(function: Function) -> Function:
         setattr(function, _MARK, mark)

@@ -116,13 +116,13 @@ def _weigh(spec: ToolSpec) -> Mapping[str, float]:
     parameters = " ".join(f"{name} {as_text(as_object(it).get('description'))}" for name, it in properties.items())
     fields = (
         (spec.name.replace("_", " "), _NAME),
-        (spec.words, _SEARCH_WORDS),
+        (spec.found_by, _SEARCH_WORDS),
         (spec.example.request if spec.example else "", _EXAMPLE),
         (f"{spec.description} {spec.category} {spec.addon}", _DESCRIPTION),
         (parameters, _PARAMETERS),
     )
     # What people say in nothing but small words: "What can you do?"
-    weights = dict.fromkeys(_STOP.intersection(_WORD.findall(_plain(spec.words))), _SEARCH_WORDS)
+    weights = dict.fromkeys(_STOP.intersection(_WORD.findall(_plain(spec.found_by))), _SEARCH_WORDS)
     for text, weight in fields:
         for word in _words(text):
             for stem in _stems(word):

@@ -48,7 +48,7 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         effects=frozenset(Effect(as_text(effect)) for effect in as_list(entry.get("effects"))),
         addon=as_text(entry.get("addon")),
         example=ToolExample(as_text(example.get("request")), as_object(example.get("arguments"))) if example else None,
-        words=as_text(entry.get("words")),
+        found_by=as_text(entry.get("found_by")),
         is_basic=entry.get("basic") is True,
         asks_unless={
             name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
@@ -79,7 +79,7 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "asks_unless": {name: list(values) for name, values in spec.asks_unless.items()},
         "needs": spec.needs,
         "addon": spec.addon,
-        "words": spec.words,
+        "found_by": spec.found_by,
         "basic": spec.is_basic,
         "action": entry.action,
         "example": cast(JsonValue, example and {"request": example.request, "arguments": example.arguments}),

@@ -66,7 +66,7 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
         effects=mark.effects,
         addon=mark.addon,
         example=mark.example,
-        words=mark.words,
+        found_by=mark.found_by,
         is_basic=mark.basic,
         asks_unless=_harmless(function, mark.asks_unless),
         needs=mark.needs,

@@ -24,7 +24,7 @@ _SHOWN_TASK = 200
         "Summarise my notes every weekday at nine",
         {"name": "Morning summary", "schedule": "0 9 * * 1-5", "task": "Summarise the notes changed since yesterday"},
     ),
-    words=(
+    found_by=(
         "jeden Tag täglich wöchentlich montags regelmäßig every morning daily weekly monthly cron automatisch "
         "wiederholen Erinnerung planen each hour"
     ),
@@ -53,7 +53,7 @@ async def schedule_recurring_task(ctx: ToolContext, name: str, schedule: str, ta
     Effect.READS_PRIVATE,
     action="List scheduled tasks",
     example=("What runs by itself?", {}),
-    words="Zeitplan anzeigen scheduled cron recurring geplant automatisch wann läuft next run what runs regelmäßig",
+    found_by="Zeitplan anzeigen scheduled cron recurring geplant automatisch wann läuft next run what runs regelmäßig",
 )
 async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     """List what runs on a schedule, with its next time."""
@@ -72,7 +72,7 @@ async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     Effect.DESTRUCTIVE,
     action="Delete the scheduled task {id}",
     example=("Stop the morning summary for good", {"id": "1755800000000-a1b2c3d4"}),
-    words=(
+    found_by=(
         "turn off weekly job daily hourly ausschalten recurring job Zeitplan löschen stop recurring nicht mehr "
         "täglich cancel schedule abstellen cron remove"
     ),

@@ -51,7 +51,7 @@ class ConnectorMethod(StrEnum):
     action="{method} {path} at the connector {connector}[ with {body:size}]",
     asks_unless={"method": ("GET", "HEAD")},
     example=("Which contacts are in the CRM?", {"connector": "crm", "path": "/contacts"}),
-    words="API REST Schnittstelle CRM service abfragen endpoint call company",
+    found_by="API REST Schnittstelle CRM service abfragen endpoint call company",
 )
 async def connector_request(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -100,7 +100,7 @@ async def connector_request(  # noqa: PLR0913 - what a model may say to a tool s
         "Set up my CRM at https://crm.example.org/api",
         {"name": "crm", "base_url": "https://crm.example.org/api"},
     ),
-    words="API einrichten Schnittstelle REST service define connect neue Verbindung",
+    found_by="API einrichten Schnittstelle REST service define connect neue Verbindung",
 )
 async def create_connector(  # noqa: PLR0913 - what a person may say to a tool stands in its signature
     ctx: ToolContext,

@@ -47,7 +47,7 @@ class _Section:
     Safety.AUTO,
     action="Look up {query} in the guide of Skales",
     example=("How do I change where you may write files?", {"query": "allowed folders file access"}),
-    words=(
+    found_by=(
         "Hilfe Handbuch Skales help manual how does settings Einstellung Anleitung documentation what can you configure"
     ),
 )

@@ -27,7 +27,7 @@ _SHOWN_RELATIONS = 200
     Effect.READS_PRIVATE,
     action="Look in the knowledge graph[ for {query}]",
     example=("Who works on the Atlas project?", {"query": "Atlas", "depth": 1}),
-    words=(
+    found_by=(
         "Personen people related connected zusammen hängt mit Wissen Beziehungen related who works knows "
         "Zusammenhang verbunden entities people projects wer gehört"
     ),
@@ -66,7 +66,7 @@ async def knowledge_graph_query(
     Effect.WRITES,
     action="Note {name}[ {relation}][ {target}] in the knowledge graph",
     example=("Ada leads the Atlas project", {"name": "Ada", "type": "person", "relation": "leads", "target": "Atlas"}),
-    words="Beziehung eintragen works for ist Chef relation link Person Projekt verknüpfen knowledge add fact",
+    found_by="Beziehung eintragen works for ist Chef relation link Person Projekt verknüpfen knowledge add fact",
 )
 async def knowledge_graph_update(  # noqa: PLR0913 - what a model may say in one call
     ctx: ToolContext,
@@ -113,7 +113,7 @@ async def knowledge_graph_update(  # noqa: PLR0913 - what a model may say in one
     Effect.DESTRUCTIVE,
     action="Remove {name}[ → {target}] from the knowledge graph",
     example=("Forget that Ada leads Atlas", {"name": "Ada", "relation": "leads", "target": "Atlas"}),
-    words="Eintrag vergessen entity relation entfernen löschen knowledge forget person",
+    found_by="Eintrag vergessen entity relation entfernen löschen knowledge forget person",
 )
 async def knowledge_graph_delete(
     ctx: ToolContext,

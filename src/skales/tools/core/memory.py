@@ -24,7 +24,7 @@ _SOURCE_WITHOUT_SESSION = "memory_write"
         {"content": "Is allergic to nuts", "category": "fact", "keywords": ["allergy", "nuts", "food"]},
     ),
     basic=True,
-    words="merken merk dir remember don't forget vergiss nicht behalten note preference",
+    found_by="merken merk dir remember don't forget vergiss nicht behalten note preference",
 )
 async def memory_write(
     ctx: ToolContext,
@@ -63,7 +63,7 @@ async def memory_write(
     action="Search memories for {query}",
     example=("What do you know about my diet?", {"query": "diet food allergy"}),
     basic=True,
-    words=(
+    found_by=(
         "heißt noch mal my dog name Hund Name Geburtstag birthday erinnern weißt du noch remember recall über "
         "mich about me merken gemerkt"
     ),

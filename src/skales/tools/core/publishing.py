@@ -49,7 +49,7 @@ class _Wish:
     action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
     needs="server",
-    words="Webspace hochladen SFTP Server upload website files veröffentlichen",
+    found_by="Webspace hochladen SFTP Server upload website files veröffentlichen",
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -81,7 +81,7 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     Effect.DESTRUCTIVE,
     action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
-    words="veröffentlichen ausrollen live release publish website deployen online stellen",
+    found_by="veröffentlichen ausrollen live release publish website deployen online stellen",
 )
 async def deploy_project(
     ctx: ToolContext, project: Path, delete_missing: bool = False, preview: bool = False
@@ -107,7 +107,7 @@ async def deploy_project(
     addon="codework",
     action="Upload the project {projectId} to its server",
     example=("Upload the project landing-page", {"projectId": "landing-page"}),
-    words="Projekt hochladen SFTP deploy Lio project upload",
+    found_by="Projekt hochladen SFTP deploy Lio project upload",
 )
 async def ftp_upload(ctx: ToolContext, projectId: str) -> ToolResult:  # noqa: N803 - the name that is documented
     """Upload a project of the workspace to the server saved as its target, by its id.

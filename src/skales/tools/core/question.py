@@ -21,7 +21,7 @@ _MOST_OPTIONS = 8
         {"question": "For which evening should I book?", "options": ["Friday", "Saturday"]},
     ),
     basic=True,
-    words="fragen Rückfrage nachfragen question",
+    found_by="fragen Rückfrage nachfragen question",
 )
 async def ask_user(
     ctx: ToolContext, question: str, options: Annotated[Sequence[str], Range(0, _MOST_OPTIONS)] = ()

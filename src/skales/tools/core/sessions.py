@@ -21,7 +21,7 @@ _STARTED = re.compile(r"session_(\d{13})")
     Effect.READS_PRIVATE,
     action="Search past conversations for {query}",
     example=("Which hotel did we talk about in spring?", {"query": "hotel"}),
-    words=(
+    found_by=(
         "erzählt told said gesagt when did I tell you Gespräche Unterhaltung früher chat history conversation "
         "talked discussed besprochen letzte Woche"
     ),

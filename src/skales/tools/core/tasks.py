@@ -34,7 +34,7 @@ class StatusFilter(StrEnum):
         "Later, compare the three offers",
         {"title": "Compare the three offers", "description": "Price, delivery time and warranty, as a table"},
     ),
-    words="Hintergrund background later später Aufgabe nebenbei for the agent erledigen lassen",
+    found_by="Hintergrund background later später Aufgabe nebenbei for the agent erledigen lassen",
 )
 async def create_task(
     ctx: ToolContext, title: str, description: str = "", priority: TaskPriority = TaskPriority.MEDIUM
@@ -61,7 +61,7 @@ async def create_task(
     Effect.READS_PRIVATE,
     action="List tasks[ ({status})]",
     example=("Which tasks are still open?", {"status": "pending"}),
-    words="Aufgaben anzeigen running background tasks Stand status pending was läuft",
+    found_by="Aufgaben anzeigen running background tasks Stand status pending was läuft",
 )
 async def list_tasks(
     ctx: ToolContext, status: StatusFilter = StatusFilter.ALL, limit: Annotated[int, Range(1, 200)] = 50
@@ -90,7 +90,7 @@ async def list_tasks(
     Effect.DESTRUCTIVE,
     action="Delete the task {id}",
     example=("Remove that task from the list", {"id": "task_1755800000000_a1b2c3d4"}),
-    words="Aufgabe löschen cancel remove task abbrechen",
+    found_by="Aufgabe löschen cancel remove task abbrechen",
 )
 async def delete_task(ctx: ToolContext, id: str) -> ToolResult:
     """Remove a background task from the list, when the person wants it gone.

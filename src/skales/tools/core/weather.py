@@ -68,7 +68,7 @@ class _Place:
     addon="weather",
     action="Look up the weather in {city}",
     example=("Do I need an umbrella in Graz tomorrow?", {"city": "Graz"}),
-    words=(
+    found_by=(
         "Wetter Regen Temperatur rain umbrella Schirm sunny cold warm kalt forecast Vorhersage Schnee snow "
         "jacket wind draußen Grad degrees morgen"
     ),

@@ -63,7 +63,7 @@ class _Contents:
     Effect.WRITES,
     action="Pack {paths} into {archive}[, overwriting: {overwrite}]",
     example=("Zip the photos folder", {"paths": ["photos"], "archive": "photos.zip"}),
-    words="zip packen komprimieren compress bundle archiv einpacken",
+    found_by="zip packen komprimieren compress bundle archiv einpacken",
 )
 async def create_archive(
     ctx: ToolContext, paths: Annotated[list[Path], Range(1, 200)], archive: Path, overwrite: bool = False
@@ -84,7 +84,7 @@ async def create_archive(
     Effect.WRITES,
     action="Unpack {archive}[ into {destination}][, only listing: {list_only}]",
     example=("Unpack logs.tar.gz", {"archive": "logs.tar.gz"}),
-    words="entpacken unzip auspacken unpack tar zip decompress",
+    found_by="entpacken unzip auspacken unpack tar zip decompress",
 )
 async def extract_archive(
     ctx: ToolContext, archive: Path, destination: Path | None = None, list_only: bool = False

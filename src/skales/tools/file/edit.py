@@ -101,7 +101,7 @@ def preview_replace(  # noqa: PLR0913 - the parameters of the tool
     ),
     basic=True,
     preview=preview_edit,
-    words=(
+    found_by=(
         "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren change "
         "fix correct replace Tippfehler update"
     ),
@@ -127,7 +127,7 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         {"path": "essay.md", "find": "colour", "replace": "color"},
     ),
     preview=preview_replace,
-    words="ersetzen überall every occurrence all rename variable Suchen und Ersetzen",
+    found_by="ersetzen überall every occurrence all rename variable Suchen und Ersetzen",
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -56,7 +56,7 @@ class _Source:
     action="Read {path}",
     example=("What does notes.txt say?", {"path": "notes.txt"}),
     basic=True,
-    words="lesen öffnen anzeigen Inhalt open show view PDF Word Excel was steht in zusammenfassen summarise",
+    found_by="lesen öffnen anzeigen Inhalt open show view PDF Word Excel was steht in zusammenfassen summarise",
 )
 async def read_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -75,7 +75,7 @@ class _Tally:
     action="Look for files named {pattern}[ in {path}]",
     example=("Find all PDF files", {"pattern": "*.pdf"}),
     basic=True,
-    words=(
+    found_by=(
         "find file Datei folder Ordner where did I put every all files Python images list changed today recent "
         "wohin Dateien suchen finden wo liegt where located name pattern"
     ),
@@ -97,7 +97,7 @@ async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> Too
     action="Search for “{query}”[ in {path}]",
     example=("Where is parse_date used?", {"query": "parse_date"}),
     basic=True,
-    words=(
+    found_by=(
         "look through for the word Wort log error durchsuchen grep Text contains vorkommt kommt vor mention "
         "occurrence Inhalt suchen"
     ),

@@ -66,7 +66,7 @@ def preview_append(ctx: ToolContext, path: Path, content: str) -> str:
     example=("Save 'buy milk' as todo.txt", {"path": "todo.txt", "content": "buy milk\n"}),
     basic=True,
     preview=preview_write,
-    words="write create program hello Code Datei schreiben speichern anlegen save new file neue Datei notieren",
+    found_by="write create program hello Code Datei schreiben speichern anlegen save new file neue Datei notieren",
 )
 async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     """Create a text file, or replace all of an existing one; folders on the way are made.
@@ -85,7 +85,7 @@ async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     action="Add {content:size} to the end of {path}",
     example=("Add 'call Ana' to todo.txt", {"path": "todo.txt", "content": "call Ana\n"}),
     preview=preview_append,
-    words=(
+    found_by=(
         "unten dazu dazuschreiben reinschreiben line Zeile end bottom anhängen ergänzen hinzufügen ans Ende log journal"
     ),
 )

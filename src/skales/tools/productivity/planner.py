@@ -30,7 +30,7 @@ _SHOWN_NOTES = 300
         "Remind me to call the tax office tomorrow at ten",
         {"title": "Call the tax office", "date": "tomorrow", "time": "10:00"},
     ),
-    words=(
+    found_by=(
         "Termin Aufgabe eintragen todo to-do erinnern appointment Planer reminder meeting Uhr morgen planen "
         "einplanen Kalender buy"
     ),
@@ -69,7 +69,7 @@ async def planner_create_task(  # noqa: PLR0913 - what a model may say in one ca
     Effect.READS_PRIVATE,
     action="Look at the planner[ from {first_date}][ to {last_date}]",
     example=("What is overdue?", {"show": "overdue"}),
-    words="Planer heute Tagesplan todo list agenda was steht an due overdue überfällig my tasks diese Woche today plan",
+    found_by="Planer heute Tagesplan todo list agenda was steht an due overdue überfällig my tasks diese Woche today",
 )
 async def planner_list_tasks(
     ctx: ToolContext,

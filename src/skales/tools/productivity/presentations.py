@@ -65,7 +65,7 @@ class _Slide:
             "slides": [{"title": "Plan", "bullets": ["Dig", "  before May", "Sow"], "notes": "Show the map."}],
         },
     ),
-    words="PowerPoint Folien slides pptx Präsentation Vortrag deck pitch",
+    found_by="PowerPoint Folien slides pptx Präsentation Vortrag deck pitch",
 )
 async def create_presentation(
     ctx: ToolContext,

@@ -63,7 +63,7 @@ class _Sheet:
             "sheets": [{"name": "Costs", "rows": [["Item", "Euro"], ["Tea", 3.5], ["Sum", "=SUM(B2:B2)"]]}],
         },
     ),
-    words="Excel Tabelle xlsx Budget table CSV Kalkulation columns Liste Haushaltsbuch formula invoice",
+    found_by="Excel Tabelle xlsx Budget table CSV Kalkulation columns Liste Haushaltsbuch formula invoice",
 )
 async def create_spreadsheet(
     ctx: ToolContext,

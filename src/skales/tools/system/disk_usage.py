@@ -55,7 +55,7 @@ class _Usage:
     Effect.READS_PRIVATE,
     action="Look how full the disk is[ and what takes the space in {path}]",
     example=("What takes so much space in my projects?", {"path": "projects"}),
-    words=(
+    found_by=(
         "Ordner größten biggest which folders are Speicherplatz Festplatte voll disk space largest folders free "
         "up Platz storage full groß"
     ),

@@ -60,7 +60,7 @@ class _Host:
     addon="network_scanner",
     action="Look for hosts and open ports on the network[ {network}]",
     example=("Which devices are on my network?", {}),
-    words="Netzwerk Geräte devices LAN WLAN wifi open ports IP router hosts who is on",
+    found_by="Netzwerk Geräte devices LAN WLAN wifi open ports IP router hosts who is on",
 )
 async def scan_network(
     ctx: ToolContext,

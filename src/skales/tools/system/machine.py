@@ -20,7 +20,7 @@ from skales.tools.describe import render_size
     addon="system_monitor",
     action="Look up facts about this computer",
     example=("How much memory does this computer have?", {}),
-    words=(
+    found_by=(
         "Computer Rechner RAM CPU Arbeitsspeicher processor memory operating system version Betriebssystem "
         "Auslastung slow langsam battery"
     ),

@@ -51,7 +51,7 @@ class _Row:
     Effect.UNTRUSTED_OUTPUT,
     action="List running processes[ named {name}]",
     example=("Which programs use the most memory?", {"sort": "memory", "limit": 10}),
-    words="laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog",
+    found_by="laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog",
 )
 async def list_processes(
     ctx: ToolContext,
@@ -92,7 +92,7 @@ async def list_processes(
     Effect.DESTRUCTIVE,
     action="End[ process {pid}][ the background command {id}] and everything it started",
     example=("Stop process 4242", {"pid": 4242}),
-    words="beenden abschießen stop program force quit einfriert hung Prozess schließen terminate",
+    found_by="beenden abschießen stop program force quit einfriert hung Prozess schließen terminate",
 )
 async def kill_process(
     ctx: ToolContext, pid: Annotated[int, Range(1, 2**31 - 1)] | None = None, id: str = ""

@@ -18,7 +18,7 @@ from skales.tools.web.quoting import quote_untrusted
     Effect.OUTBOUND,
     action="Get title, picture and key points of {url}",
     example=("Make a short post of https://example.org/news/42", {"url": "https://example.org/news/42"}),
-    words=(
+    found_by=(
         "Zusammenfassung Link preview teilen share brief post headline image Bild Titel key points Kernaussagen "
         "newsletter"
     ),

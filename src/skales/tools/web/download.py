@@ -52,7 +52,7 @@ class _Kept:
     Effect.UNTRUSTED_OUTPUT,
     action="Download {url}[ as {filename}] to {folder}",
     example=("Save the logo at https://example.org/logo.png", {"url": "https://example.org/logo.png"}),
-    words=(
+    found_by=(
         "get newest release archive fetch file herunterladen Download laden save from web URL Datei aus dem Netz "
         "get PDF Bild"
     ),

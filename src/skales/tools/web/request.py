@@ -36,7 +36,7 @@ class Method(StrEnum):
         "Send {'name': 'Ana'} to https://example.org/api/people",
         {"url": "https://example.org/api/people", "method": "POST", "json": {"name": "Ana"}},
     ),
-    words="API POST PUT curl JSON endpoint senden request webhook header REST call aufrufen",
+    found_by="API POST PUT curl JSON endpoint senden request webhook header REST call aufrufen",
 )
 async def http_request(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -46,7 +46,7 @@ class _Found:
     action="Search the web for {query}",
     example=("What is new in Python 3.14?", {"query": "Python 3.14 new features"}),
     basic=True,
-    words=(
+    found_by=(
         "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln Internet "
         "suchen news Nachrichten aktuell recherchieren look up online latest im Netz current who is"
     ),

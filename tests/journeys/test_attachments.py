@@ -135,7 +135,7 @@ async def test_stopping_everything_leaves_what_waits_waiting(open_scripted: Open
         for session_id in sessions:
             assert end_of(await collect(app, session_id)).end is TurnEnd.STOPPED
         with anyio.fail_after(5):
-            while app.turns.running(sessions[0]):
+            while any(map(app.turns.running, sessions)):
                 await anyio.lowlevel.checkpoint()
         assert [waiting.text for waiting in app.sessions.load(sessions[0]).queued] == ["later"]
         assert app.turns.stop_all() == 0

@@ -22,6 +22,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 # Names and units, the same in every language.
 _NAMES = re.compile(
     r"https?://\S+|\bms\b|Skales|DevKit|JSON|\bPDF\b|\bHTML\b|Markdown|CSV|Esc\b|Ctrl|Alt|Shift|Enter|Tab"
+    r"|Brave|DuckDuckGo|Tavily|SearXNG|\w+\.(?:org|com|net)\b"
 )
 
 

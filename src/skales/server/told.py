@@ -189,7 +189,9 @@ def _match_beginning(texts: Sequence[str], text: str) -> Sequence[str]:
 def _book(tag: str) -> _Book:
     file = catalogue_file(tag, "rooms.json")
     messages: Mapping[str, str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    patterns = [_compile(message, translation) for message, translation in messages.items() if _PLACE.search(message)]
+    compiled = (_compile(message, translation) for message, translation in messages.items() if _PLACE.search(message))
+    # One of nothing but values would fit every text.
+    patterns = [pattern for pattern in compiled if any(char.isalpha() for text in pattern.texts for char in text)]
     # The more a message says itself, and says at its beginning, the less it is met by accident.
     patterns.sort(key=lambda pattern: (not pattern.texts[0], -sum(map(len, pattern.texts))))
     return _Book(messages, patterns, _index(patterns))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from skales.core.errors import NotFoundError, ToolError
+from skales.core.errors import NotFoundError, SkalesError, ToolError
 from skales.core.ids import is_safe_id
 from skales.core.ports import Question
 from skales.core.tool import Effect, Safety, ToolResult
@@ -49,6 +49,8 @@ class _Wish:
     action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
     needs="server",
+    once=True,
+    repeatable={"preview": (True,)},
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -80,6 +82,8 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     Effect.DESTRUCTIVE,
     action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
+    once=True,
+    repeatable={"preview": (True,)},
 )
 async def deploy_project(
     ctx: ToolContext, project: Path, delete_missing: bool = False, preview: bool = False
@@ -105,6 +109,7 @@ async def deploy_project(
     addon="codework",
     action="Upload the project {projectId} to its server",
     example=("Upload the project landing-page", {"projectId": "landing-page"}),
+    once=True,
 )
 async def ftp_upload(ctx: ToolContext, projectId: str) -> ToolResult:  # noqa: N803 - the name that is documented
     """Upload a project of the workspace to the server saved as its target, by its id.
@@ -162,8 +167,19 @@ async def _bring(ctx: ToolContext, place: Place, job: Job, where: str, wish: _Wi
         return _render(plan, job, where, is_done=False)
     if plan.missing and wish.delete_missing and not await _may_delete(ctx, plan.missing, where):
         job = replace(job, delete_missing=False)
-    await carry_out(ctx, place, job, plan)
+    await _carry_out_once(ctx, place, job, plan)
     return _render(plan, job, where, is_done=True)
+
+
+async def _carry_out_once(ctx: ToolContext, place: Place, job: Job, plan: Plan) -> None:
+    """Carry the plan out. After an error it is known what got there, so that trying again sends nothing twice."""
+    await ctx.scope.delivery.begin()
+    try:
+        await carry_out(ctx, place, job, plan)
+    except SkalesError:
+        await ctx.scope.delivery.refuse()
+        raise
+    await ctx.scope.delivery.accept()
 
 
 async def _may_delete(ctx: ToolContext, names: Sequence[str], where: str) -> bool:

@@ -63,7 +63,7 @@ class Outbox:
 
     def recover(self, *, is_alone: bool) -> None:
         """Turn what programs left on its way that run no more into questions. Call it before anything runs."""
-        self._parts.store.recover(is_alone=is_alone, is_alive=_is_alive)
+        self._parts.store.recover(is_alone=is_alone, is_alive=_is_alive, was_let_run=self._was_let_run)
 
     # --- the gate's ---
 
@@ -144,6 +144,9 @@ class Outbox:
                 return _result(f"Interrupted while it was sent. {_UNKNOWN_FATE}", is_error=True)
 
     # --- steps ---
+
+    def _was_let_run(self, intent: Intent) -> bool:
+        return self._parts.started.is_marked(intent.draft.session_id, intent.draft.call_id)
 
     def _conversation_of(self, session_id: SessionId) -> SessionId:
         return self._parts.conversation_of(session_id) if session_id else session_id

@@ -275,7 +275,7 @@ class Delivery(Protocol):
         ...
 
     async def begin(self) -> None:
-        """What counts leaves now, and nobody knows until it is accepted or refused. Raises StorageError: send nothing."""
+        """What counts leaves now; nobody knows until it is accepted or refused. Raises StorageError: send nothing."""
         ...
 
     async def accept(self) -> None:

@@ -142,8 +142,10 @@ class OutboxStore:
         """Those that only a person can settle, oldest first."""
         return [intent for intent in reversed(self.list()) if intent.state is OutboxState.MAYBE]
 
-    def recover(self, *, is_alone: bool, is_alive: Callable[[int], bool]) -> Sequence[Intent]:
-        """What programs left open that run no more may have been sent; those are returned. Old ones are cleared away.
+    def recover(
+        self, *, is_alone: bool, is_alive: Callable[[int], bool], was_let_run: Callable[[Intent], bool]
+    ) -> None:
+        """What programs left open that run no more may have been sent, if it was let run. Old ones are cleared away.
 
         With `is_alone` no other program uses the directory, and none of this one's own is on its way yet.
         """
@@ -153,10 +155,13 @@ class OutboxStore:
             if intent.state in OPEN_STATES
             and (is_alone or intent.process == os.getpid() or not is_alive(intent.process))
         ]
-        note = "Skales ended while it was sent"
-        moved = [self.move(intent.id, OPEN_STATES, OutboxState.MAYBE, note=note) for intent in left]
+        for intent in left:
+            # What is sent again was unsure before, and stays so.
+            is_certain = intent.state is OutboxState.INTENDED and intent.attempts == 1 and not was_let_run(intent)
+            state = OutboxState.FAILED if is_certain else OutboxState.MAYBE
+            note = "Skales ended before it was sent" if is_certain else "Skales ended while it was sent"
+            self.move(intent.id, OPEN_STATES, state, note=note)
         self._clear_old()
-        return moved
 
     def _clear_old(self) -> None:
         settled = [intent for intent in self.list() if intent.state not in UNSURE_STATES]

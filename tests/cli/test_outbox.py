@@ -1,6 +1,8 @@
 """`skales outbox` without a running server."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -79,3 +81,14 @@ def test_what_cannot_be_sent_again_says_why(store: OutboxStore, capsys: Out) -> 
     assert main(["outbox", "again", intent.id]) == 1
     assert "127.0.0.1 cannot be reached" in capsys.readouterr().out
     assert store.get(intent.id).state is OutboxState.FAILED
+
+
+def test_what_a_program_left_that_is_gone_waits_here(store: OutboxStore, home: DataDirectory, capsys: Out) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    intent = doubt(store)
+    path = home.outbox / f"{intent.id}.json"
+    left = {**json.loads(path.read_text(encoding="utf-8")), "state": "sending", "process": gone.pid}
+    path.write_text(json.dumps(left), encoding="utf-8")
+    assert main(["outbox"]) == 0
+    assert "Skales ended while it was sent" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -34,7 +35,7 @@ from skales.data.document import write_object
 from skales.data.instance import InstanceLock
 from skales.data.outbox import OutboxState
 from skales.data.paths import DataDirectory
-from tests.process.conftest import environment
+from tests.process.conftest import TOKEN, environment, run_skales, start_server
 from tests.process.outbox_child import POINTS, add_mail_tool
 from tests.scripted import ScriptedChooser, ScriptedProvider, says
 from tests.servers.json_site import JsonSite
@@ -54,7 +55,7 @@ class Mailbox:
 
     keys: list[str] = field(default_factory=list)
 
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - its name there
         head = bytes(envelope.content or b"").decode().splitlines()[0]
         self.keys.append(head.partition("<")[2].partition("@")[0])
         return "250 Taken"
@@ -105,17 +106,21 @@ def mail_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     add_mail_tool()
 
 
-def live_and_die(home: DataDirectory, place: Place, point: str) -> int:
-    """The first life; its exit code."""
+def start(home: DataDirectory, place: Place, point: str) -> subprocess.Popen[bytes]:
+    """The first life."""
     words = [str(home.root), place.tool, json.dumps(place.arguments), point]
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "tests.process.outbox_child", *words],
         env=environment(home),
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=50,
-        check=False,
-    ).returncode
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def live_and_die(home: DataDirectory, place: Place, point: str) -> int:
+    """The whole first life; its exit code."""
+    return start(home, place, point).wait(timeout=50)
 
 
 @asynccontextmanager
@@ -208,6 +213,23 @@ async def test_two_people_who_say_again_at_once_send_it_once(sending_home: DataD
         assert (len(place.keys), len(refused)) == (1, 4)
 
 
+async def test_the_program_that_starts_next_asks(sending_home: DataDirectory, place: Place) -> None:
+    write_object(sending_home.devkit, {"enabled": True, "version": "0.5.0", "api": {"token": TOKEN}})
+    await anyio.to_thread.run_sync(live_and_die, sending_home, place, "before it is accepted")
+    served = await anyio.to_thread.run_sync(start_server, sending_home)
+    try:
+        async with httpx2.AsyncClient(base_url=served.url, headers=served.headers, trust_env=False) as client:
+            (question,) = (await client.get("/api/outbox")).json()["waiting"]
+            asked = await anyio.to_thread.run_sync(run_skales, sending_home, "outbox")
+            assert question["id"] in asked.stdout
+            answers = [await client.post(f"/api/outbox/{question['id']}/sent") for _ in range(2)]
+            assert [answer.status_code for answer in answers] == [200, 409]
+            assert (await client.get("/api/outbox")).json()["waiting"] == []
+    finally:
+        assert await anyio.to_thread.run_sync(served.stop) == 0
+    assert len(place.keys) == 1
+
+
 async def test_killed_while_the_server_thinks_it_is_a_question(sending_home: DataDirectory) -> None:
     """The request is with the server, whose answer never comes home."""
     arrived, children = threading.Event(), list[subprocess.Popen[bytes]]()
@@ -220,16 +242,7 @@ async def test_killed_while_the_server_thinks_it_is_a_question(sending_home: Dat
     with JsonSite({"/orders": kill}) as site:
         site.hold.clear()
         arguments: dict[str, JsonValue] = {"url": f"{site.url}/orders", "method": "POST", "json": {"item": 7}}
-        words = [str(sending_home.root), "http_request", json.dumps(arguments), "never"]
-        children.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.process.outbox_child", *words],
-                env=environment(sending_home),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
+        children.append(start(sending_home, Place("http_request", arguments, []), "never"))
         site.hold.set()
         assert await anyio.to_thread.run_sync(lambda: children[0].wait(timeout=50)) == -9
         assert arrived.is_set()

@@ -122,7 +122,10 @@ class Gate:
         return await self._apply_rules(spec, replace(call, name=spec.name, arguments=arguments), origin)
 
     async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
-        verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
+        try:
+            verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
+        except StorageError as error:  # what was agreed or sent before cannot be read
+            return _Shut("blocked", f"BLOCKED: {error}")
         if verdict.outcome is Outcome.DENY:
             return _Shut("blocked", f"BLOCKED: {verdict.reason}")
         if verdict.outcome is Outcome.ALLOW or origin.by_user:

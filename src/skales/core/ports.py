@@ -283,7 +283,7 @@ class Delivery(Protocol):
         ...
 
     async def refuse(self) -> None:
-        """The other side said that it did not take it, so that it may be tried again."""
+        """It did not arrive, or doing it again does no harm; also while the call is cancelled."""
         ...
 
 

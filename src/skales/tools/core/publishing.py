@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from skales.core.errors import NotFoundError, SkalesError, ToolError
+from skales.core.errors import NotFoundError, ToolError
 from skales.core.ids import is_safe_id
 from skales.core.ports import Question
 from skales.core.tool import Effect, Safety, ToolResult
@@ -172,11 +172,11 @@ async def _bring(ctx: ToolContext, place: Place, job: Job, where: str, wish: _Wi
 
 
 async def _carry_out_once(ctx: ToolContext, place: Place, job: Job, plan: Plan) -> None:
-    """Carry the plan out. After an error it is known what got there, so that trying again sends nothing twice."""
+    """Carry the plan out. However it ends, it is known what got there, so that trying again sends nothing twice."""
     await ctx.scope.delivery.begin()
     try:
         await carry_out(ctx, place, job, plan)
-    except SkalesError:
+    except BaseException:
         await ctx.scope.delivery.refuse()
         raise
     await ctx.scope.delivery.accept()

@@ -41,7 +41,7 @@ def unasked(home: DataDirectory) -> None:
 
 def order(number: int, address: str, item: int = 7, **more: JsonValue) -> list[Piece]:
     """The model's wish to order something."""
-    arguments = {"url": address, "method": "POST", "json": {"item": item}, **more}
+    arguments: dict[str, JsonValue] = {"url": address, "method": "POST", "json": {"item": item}, **more}
     return [CallReady(ToolCall(f"call_{number}", "http_request", arguments)), Finished(FinishReason.TOOL_CALLS)]
 
 
@@ -87,7 +87,7 @@ async def test_a_request_that_changes_something_is_written_down_and_carries_its_
 
 
 async def test_what_only_reads_is_not_counted(open_scripted: OpenApp, site: JsonSite) -> None:
-    look = {"url": f"{site.url}/orders", "method": "GET"}
+    look: dict[str, JsonValue] = {"url": f"{site.url}/orders", "method": "GET"}
     reads = [CallReady(ToolCall(f"call_{n}", "http_request", look)) for n in range(2)]
     async with open_scripted([*reads, Finished(FinishReason.TOOL_CALLS)], says("Done.")) as app:
         _session, events = await talk(app, "Look")
@@ -100,7 +100,7 @@ async def test_the_same_again_in_a_turn_asks_first_and_says_when(
     open_scripted: OpenApp, site: JsonSite, yes: bool
 ) -> None:
     # Written in another order and with a default spelled out, it is the same.
-    again = {"json": {"item": 7}, "timeout_s": 30, "method": "POST", "url": f"{site.url}/orders"}
+    again: dict[str, JsonValue] = {"json": {"item": 7}, "timeout_s": 30, "method": "POST", "url": f"{site.url}/orders"}
     same: list[Piece] = [CallReady(ToolCall("call_2", "http_request", again)), Finished(FinishReason.TOOL_CALLS)]
     async with open_scripted(order(1, f"{site.url}/orders"), same, says("Done.")) as app:
         _session, events = await talk(app, "Order it", yes=yes)

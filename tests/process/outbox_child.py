@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
-import skales.tools.registry as registry
 from skales.agent.turn_parts import TurnParts
 from skales.app.wiring import build_app
 from skales.core.clock import SystemClock
@@ -23,7 +23,7 @@ from skales.data.instance import InstanceLock
 from skales.data.outbox import OutboxStore
 from skales.data.paths import DataDirectory
 from skales.data.started import StartedCalls
-from skales.tools.index import IndexEntry
+from skales.tools.index import IndexEntry, load_index
 from skales.tools.schema import derive_spec
 from tests.process.mail_tool import send_test_mail
 from tests.scripted import ScriptedChooser, ScriptedProvider, calls, says
@@ -59,36 +59,34 @@ def around(point: str, before: str, after: str, inner: Callable[..., Any]) -> Ca
     return outer
 
 
-def arm(point: str) -> None:
+def arm(patch: pytest.MonkeyPatch, point: str) -> None:
     """Let the process end at this step."""
-    OutboxStore.intend = around(point, "before the intent", "after the intent", OutboxStore.intend)  # type: ignore[method-assign]
-    StartedCalls.mark = around(point, "", "after the mark", StartedCalls.mark)  # type: ignore[method-assign]
-    move = OutboxStore.move
-    sending = around(point, "before sending", "after sending began", move)
-    settling = around(point, "before it is accepted", "after it is accepted", move)
+    patch.setattr(OutboxStore, "intend", around(point, "before the intent", "after the intent", OutboxStore.intend))
+    patch.setattr(StartedCalls, "mark", around(point, "", "after the mark", StartedCalls.mark))
+    sending = around(point, "before sending", "after sending began", OutboxStore.move)
+    settling = around(point, "before it is accepted", "after it is accepted", OutboxStore.move)
 
-    def moved(store: Any, intent_id: str, allowed: Any, to: str, **named: Any) -> Any:
+    def move(store: Any, intent_id: str, allowed: Any, to: str, **named: Any) -> Any:
         return (sending if to == "sending" else settling)(store, intent_id, allowed, to, **named)
 
-    OutboxStore.move = moved  # type: ignore[method-assign]
-    append = TurnParts.append
+    patch.setattr(OutboxStore, "move", move)
+    write = TurnParts.append
 
-    async def appended(parts: TurnParts, session_id: SessionId, message: Any, **named: Any) -> None:
+    async def append(parts: TurnParts, session_id: SessionId, message: Any, **named: Any) -> None:
         is_result = message.role == "tool"
         if is_result and point == "before the result":
             die()
-        await append(parts, session_id, message, **named)
+        await write(parts, session_id, message, **named)
         if is_result and point == "after the result":
             die()
 
-    TurnParts.append = appended  # type: ignore[method-assign]
+    patch.setattr(TurnParts, "append", append)
 
 
-def add_mail_tool() -> None:
+def add_mail_tool(patch: pytest.MonkeyPatch) -> None:
     """Put it among the built-in ones."""
-    known = registry.load_index
     entry = IndexEntry(derive_spec(send_test_mail), "Mail {to}: {text}", send_test_mail.__module__, "send_test_mail")
-    registry.load_index = lambda: [*known(), entry]
+    patch.setattr("skales.tools.registry.load_index", lambda: [*load_index(), entry])
 
 
 async def run(home: DataDirectory, tool: str, arguments: dict[str, Any]) -> None:
@@ -108,8 +106,9 @@ async def run(home: DataDirectory, tool: str, arguments: dict[str, Any]) -> None
 
 def main(root: str, tool: str, arguments: str, point: str) -> None:
     home = DataDirectory(Path(root))
-    add_mail_tool()
-    arm(point)
+    patch = pytest.MonkeyPatch()
+    add_mail_tool(patch)
+    arm(patch, point)
     anyio.run(run, home, tool, json.loads(arguments))
 
 

@@ -20,7 +20,6 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-import skales.tools.registry as registry
 from skales.app.outbox import OutboxAnswer, answer_outbox, report_outbox
 from skales.app.wiring import App, build_app
 from skales.core.approval import Decision
@@ -56,7 +55,7 @@ class Mailbox:
     keys: list[str] = field(default_factory=list)
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - its name there
-        head = bytes(envelope.content or b"").decode().splitlines()[0]
+        head = (envelope.original_content or b"").decode().splitlines()[0]
         self.keys.append(head.partition("<")[2].partition("@")[0])
         return "250 Taken"
 
@@ -102,8 +101,7 @@ def sending_home(home: DataDirectory) -> DataDirectory:
 
 @pytest.fixture
 def mail_tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "load_index", registry.load_index)
-    add_mail_tool()
+    add_mail_tool(monkeypatch)
 
 
 def start(home: DataDirectory, place: Place, point: str) -> subprocess.Popen[bytes]:

@@ -8,7 +8,7 @@ import pytest
 from skales.agent.gate import PassedCall, Proceed, Round
 from skales.agent.origin import CallOrigin
 from skales.core.approval import Decision, Scope
-from skales.core.errors import ToolError
+from skales.core.errors import StorageError, ToolError
 from skales.core.events import Notice
 from skales.core.json import JsonObject
 from skales.core.tool import Outcome, Safety, SafetyMode, ToolCall, ToolResult, ToolSpec, Verdict
@@ -289,3 +289,38 @@ async def test_an_edited_card_keeps_the_secret_that_it_did_not_show(open_stage: 
     decided = Decision(approved=True, args=edited)
     await stage.gate.run(ToolCall("c", "send", {"body": "a", "headers": HEADERS}), stage.origin(decided=decided))
     assert stage.toolbox.ran == [("send", {"body": "b", "headers": {**HEADERS, "Accept": "text/plain"}})]
+
+
+@pytest.mark.parametrize(("insists", "asked"), [(False, 0), (True, 1)])
+async def test_a_lasting_yes_does_not_cover_what_a_judge_insists_on(
+    open_stage: OpenStage, insists: bool, asked: int
+) -> None:
+    verdict = Verdict(Outcome.ASK, "It was sent already", insists=insists)
+    stage = open_stage(ASKS, judges=[lambda _spec, _call, _origin: verdict], timeout_s=0)
+    stage.grants.add("change", "")
+    await stage.gate.run(call("change", path="a"), stage.origin())
+    assert [event.approval.reason for event in stage.asked] == ["It was sent already"] * asked
+
+
+async def test_a_judge_that_cannot_read_lets_nothing_run(open_stage: OpenStage) -> None:
+    def judge(_spec: ToolSpec, _call: ToolCall, _origin: CallOrigin) -> Verdict:
+        raise StorageError("The outbox cannot be listed")
+
+    stage = open_stage(FREE, judges=[judge])
+    result = await stage.gate.run(call("look"), stage.origin())
+    assert (result.text, stage.toolbox.ran) == ("BLOCKED: The outbox cannot be listed", [])
+
+
+async def test_a_round_knows_what_was_agreed_to_whatever_another_put_into_the_call(open_stage: OpenStage) -> None:
+    seen: list[object] = []
+
+    async def fill_in(passed: PassedCall, proceed: Proceed) -> ToolResult:
+        return await proceed(replace(passed, call=replace(passed.call, arguments={"path": "secret"})))
+
+    async def look(passed: PassedCall, proceed: Proceed) -> ToolResult:
+        seen.append((passed.call.arguments, passed.written and passed.written.arguments))
+        return await proceed(passed)
+
+    stage = open_stage(FREE, rounds=[fill_in, look])
+    await stage.gate.run(call("look", path="a"), stage.origin())
+    assert seen == [({"path": "secret"}, {"path": "a"})]

@@ -17,7 +17,7 @@ from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
 from skales.core.events import Notice, Progress
-from skales.core.ports import CallScope, Question, Toolbox
+from skales.core.ports import UNCOUNTED, CallScope, Delivery, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
@@ -31,12 +31,18 @@ _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect
 
 @dataclass(frozen=True, slots=True)
 class PassedCall:
-    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`."""
+    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`.
+
+    A round may put something else into `call`, such as a secret for its name; `written` is how it stands in the
+    conversation and what a person agreed to. `delivery` counts what the call sends.
+    """
 
     decision: str
     spec: ToolSpec
     call: ToolCall
     origin: CallOrigin
+    written: ToolCall | None = None
+    delivery: Delivery = UNCOUNTED
 
 
 Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
@@ -81,7 +87,8 @@ class Gate:
         if isinstance(passage, _Shut):
             result, final = _refusal(passage.text), call
         else:
-            result, final = await self._proceed(passage, self._parts.rounds), passage.call
+            marked = replace(passage, written=passage.call)
+            result, final = await self._proceed(marked, self._parts.rounds), passage.call
         entry = AuditEntry(
             session_id=origin.session_id,
             surface=origin.surface,
@@ -115,7 +122,10 @@ class Gate:
         return await self._apply_rules(spec, replace(call, name=spec.name, arguments=arguments), origin)
 
     async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
-        verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
+        try:
+            verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
+        except StorageError as error:  # what was agreed or sent before cannot be read
+            return _Shut("blocked", f"BLOCKED: {error}")
         if verdict.outcome is Outcome.DENY:
             return _Shut("blocked", f"BLOCKED: {verdict.reason}")
         if verdict.outcome is Outcome.ALLOW or origin.by_user:
@@ -140,7 +150,7 @@ class Gate:
     def _look_up(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> tuple[Verdict, bool]:
         """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""
         verdict = self._weigh(spec, call, origin, by_user=origin.by_user)
-        asks = verdict.outcome is Outcome.ASK and not origin.by_user
+        asks = verdict.outcome is Outcome.ASK and not verdict.insists and not origin.by_user
         return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id)
 
     def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, by_user: bool) -> Verdict:
@@ -183,7 +193,7 @@ class Gate:
         def report(progress: Progress) -> None:
             origin.emit(progress)
 
-        scope = CallScope(session_id=origin.session_id, call_id=passage.call.id, ask=ask, report=report)
+        scope = CallScope(origin.session_id, passage.call.id, ask, report, passage.delivery)
         try:
             if passage.spec.effects & _LASTING:
                 await anyio.to_thread.run_sync(self._parts.started.mark, origin.session_id, passage.call.id)

@@ -149,7 +149,7 @@ class Turn:
         started_s = self._parts.clock.monotonic_s()
         if self._parts.started.is_marked(self._order.session_id, call.id):
             # It ran in an earlier life of the program and must not run twice.
-            await self._save_result(call, _interrupted(), 0)
+            await self._save_result(call, await self._interrupted(call), 0)
             return
         origin = CallOrigin(
             session_id=self._order.session_id,
@@ -179,7 +179,13 @@ class Turn:
             return
         for call in find_open_calls(session.messages):
             ran = self._parts.started.is_marked(self._order.session_id, call.id)
-            await self._save_result(call, _interrupted() if ran else _not_run(reason), 0)
+            await self._save_result(call, await self._interrupted(call) if ran else _not_run(reason), 0)
+
+    async def _interrupted(self, call: ToolCall) -> ToolResult:
+        known = await anyio.to_thread.run_sync(self._parts.fate, self._order.session_id, call.id)
+        return known or _not_run(
+            "Interrupted while it ran: what it did until then is not known. Look before doing it again"
+        )
 
     async def _close_after_stop(self) -> None:
         try:
@@ -237,10 +243,6 @@ def find_open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:
 
 def _not_run(reason: str) -> ToolResult:
     return ToolResult(text=reason, summary=reason[:200], is_error=True)
-
-
-def _interrupted() -> ToolResult:
-    return _not_run("Interrupted while it ran: what it did until then is not known. Look before doing it again")
 
 
 def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Message:

@@ -1,6 +1,6 @@
 """What turns are built from, and what one is asked to do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import anyio.to_thread
@@ -14,6 +14,7 @@ from skales.core.clock import Clock
 from skales.core.ids import IdSource, SessionId
 from skales.core.message import ContentPart, Message, Role, TextPart
 from skales.core.ports import Accounts, ModelChooser, Toolbox
+from skales.core.tool import ToolResult
 from skales.data.paths import DataDirectory
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
@@ -21,7 +22,7 @@ from skales.data.started import StartedCalls
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParts:
-    """What every turn is built from."""
+    """What every turn is built from. `fate` knows what became of a call that was cut off; it reads the disk."""
 
     directory: DataDirectory
     sessions: SessionStore
@@ -35,6 +36,7 @@ class TurnParts:
     budget: Budget
     clock: Clock
     ids: IdSource
+    fate: Callable[[SessionId, str], ToolResult | None]
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

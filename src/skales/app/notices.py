@@ -33,7 +33,9 @@ from skales.core.events import (
 )
 from skales.core.ids import SessionId
 from skales.core.message import ContentPart
+from skales.data.outbox import Intent
 from skales.data.quarantine import BrokenFile
+from skales.security.redact import redact
 
 _KEPT = 50
 # A tool that tells too much must not drive out how turns ended.
@@ -53,6 +55,7 @@ class Subject(StrEnum):
     BROKEN = "broken"
     TOLD = "told"
     PAUSED = "paused"
+    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +75,16 @@ class NoticeBoard:
     """Entries and who waits for them. Call it on the event loop, except `entries`, which reads the disk."""
 
     def __init__(
-        self, clock: Clock, waiting: Callable[[], Sequence[Approval]], broken: Callable[[], Sequence[BrokenFile]]
+        self,
+        clock: Clock,
+        waiting: Callable[[], Sequence[Approval]],
+        broken: Callable[[], Sequence[BrokenFile]],
+        unsure: Callable[[], Sequence[Intent]] = tuple,
     ) -> None:
         self._clock = clock
         self._waiting = waiting
         self._broken = broken
+        self._unsure = unsure
         self._ended: deque[BoardNotice] = deque(maxlen=_KEPT)
         self._told: deque[BoardNotice] = deque(maxlen=_KEPT_TOLD)
         self._told_count = 0
@@ -90,6 +98,7 @@ class NoticeBoard:
         """Newest first, without those about the conversation on the screen. Reads the disk."""
         now_ms, seen_ms = self._clock.now_ms(), self._seen_ms
         questions = [_question(asked) for asked in self._waiting() if asked.expires_ms > now_ms]
+        questions += [_unsure_sending(intent) for intent in self._unsure()]
         others = [*self._ended, *self._told, *(_broken_file(file) for file in self._broken())]
         found = questions + [replace(entry, is_new=entry.when_ms > seen_ms) for entry in others]
         kept = (entry for entry in found if not showing or entry.session_id != showing)
@@ -301,6 +310,17 @@ def _question(asked: Approval) -> BoardNotice:
         text=asked.action,
         detail=asked.reason,
         session_id=asked.session_id,
+    )
+
+
+def _unsure_sending(intent: Intent) -> BoardNotice:
+    # Of no conversation, so that it is told in its own too: nothing there asks.
+    return BoardNotice(
+        id=f"sent-{intent.id}",
+        subject=Subject.UNSURE,
+        when_ms=intent.changed_ms,
+        text=redact(intent.draft.action),
+        detail=intent.note,
     )
 
 

@@ -17,6 +17,7 @@ from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
 from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
+from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.summary import OpenTask
@@ -59,6 +60,7 @@ from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
+from skales.data.outbox import OutboxStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
@@ -104,6 +106,7 @@ class App:
     toolbox: Toolbox
     gate: Gate
     approvals: ApprovalDesk
+    outbox: Outbox
     turns: NoticedTurns
     attachments: Attachments
     notices: NoticeBoard
@@ -183,6 +186,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     app = build_app(directory, lock, SystemClock(), RandomIds())
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
+        await anyio.to_thread.run_sync(lambda: app.outbox.recover(is_alone=exclusive))
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
         with _plain_errors():
             async with anyio.create_task_group() as tasks:
@@ -236,7 +240,8 @@ def build_app(
         return build_policy(settings.load(), directory)
 
     questions = ApprovalStore(directory, quarantine)
-    notices = NoticeBoard(clock, questions.pending, quarantine.notices)
+    intents = OutboxStore(directory, quarantine, clock, ids)
+    notices = NoticeBoard(clock, questions.pending, quarantine.notices, intents.unsure)
     program = Program(directory, settings.load, quarantine)
 
     def context_for(scope: CallScope) -> ToolContext:
@@ -287,8 +292,27 @@ def build_app(
         )
     )
     audit = AuditLog(directory, clock, redact_value)
+    outbox = Outbox(
+        OutboxParts(
+            store=intents,
+            started=started,
+            describe=toolbox.describe,
+            conversation_of=lambda session_id: parent_of(sessions, session_id) or session_id,
+            turn_began_ms=partial(find_turn_start, sessions),
+            tell=notices.tell,
+        )
+    )
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(outbox.judge,),
+            rounds=(outbox.round,),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -346,6 +370,7 @@ def build_app(
         budget=Budget(accounts, permission),
         clock=clock,
         ids=ids,
+        fate=outbox.tell_fate,
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
@@ -404,6 +429,7 @@ def build_app(
         toolbox=toolbox,
         gate=gate,
         approvals=desk,
+        outbox=outbox,
         turns=turns,
         attachments=Attachments(AttachmentStore(directory, clock, ids)),
         notices=notices,

@@ -15,7 +15,7 @@ class Backend(Protocol):
     """What commands need of the app. JSON shapes are those of `app.reports`."""
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
         ...
 
     async def session(self, session_id: str) -> JsonObject:
@@ -107,6 +107,10 @@ class Backend(Protocol):
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question. Raises NotFoundError when it is answered already, InputError for bad arguments."""
+        ...
+
+    async def answer_outbox(self, intent_id: str, answer: str) -> JsonObject:
+        """`sent`, `again` or `drop`: `{intent, result}`. Raises NotFoundError, InputError when it is settled."""
         ...
 
     @property

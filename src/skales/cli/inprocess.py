@@ -8,6 +8,7 @@ import anyio.to_thread
 from skales.app.addons import report_addons, switch_addon
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
+from skales.app.outbox import OutboxAnswer, answer_outbox, report_answer, report_outbox
 from skales.app.pins import pin_tool
 from skales.app.reports import (
     report_hits,
@@ -38,6 +39,7 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "sessions": report_sessions,
     "tasks": report_tasks,
     "cron": report_jobs,
+    "outbox": report_outbox,
 }
 
 
@@ -60,7 +62,7 @@ class InProcessBackend:
         return False
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
 
     async def session(self, session_id: str) -> JsonObject:
@@ -165,3 +167,7 @@ class InProcessBackend:
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question."""
         await self._app.approvals.decide(ApprovalId(approval_id), decision)
+
+    async def answer_outbox(self, intent_id: str, answer: str) -> JsonObject:
+        """Say what became of a sending that nobody is sure of."""
+        return report_answer(*await answer_outbox(self._app, intent_id, OutboxAnswer(answer), "cli"))

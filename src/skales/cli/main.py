@@ -54,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_config(commands)
     _add_ftp(commands)
     _add_connectors(commands)
+    _add_outbox(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -274,6 +275,21 @@ def _add_connectors(commands: _Commands) -> None:
         action.add_argument("--secret-stdin", action="store_true", help="read the secret from standard input")
     actions.add_parser("remove", help="forget one").add_argument("name")
     _add_json(connectors)
+
+
+def _add_outbox(commands: _Commands) -> None:
+    outbox = commands.add_parser("outbox", help="what was sent, and what nobody is sure of: say what became of it")
+    actions = outbox.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="those that wait for your word first (default)"))
+    for name, what in (
+        ("sent", "it arrived"),
+        ("again", "it did not: send it again"),
+        ("drop", "do not send it any more"),
+    ):
+        answer = actions.add_parser(name, help=what)
+        answer.add_argument("id")
+        _add_json(answer)
+    _add_json(outbox)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -44,7 +44,7 @@ class RemoteBackend:
         return True
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks` or `cron`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
         return await self._call("GET", f"/api/{name}")
 
     async def session(self, session_id: str) -> JsonObject:
@@ -156,6 +156,10 @@ class RemoteBackend:
     async def stop(self, session_id: str) -> None:
         """Stop the running turn."""
         await self._call("POST", f"/api/sessions/{session_id}/stop")
+
+    async def answer_outbox(self, intent_id: str, answer: str) -> JsonObject:
+        """Say what became of a sending that nobody is sure of."""
+        return await self._call("POST", f"/api/outbox/{quote(intent_id, safe='')}/{answer}")
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question."""

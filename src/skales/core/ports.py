@@ -266,17 +266,61 @@ class Question:
     options: tuple[str, ...] = ()
 
 
+class Delivery(Protocol):
+    """How far a tool is with sending what must not be sent twice; each step is on disk when it returns."""
+
+    @property
+    def key(self) -> str:
+        """What the other side may know the sending by, the same when it is sent again; empty when nobody counts."""
+        ...
+
+    async def begin(self) -> None:
+        """What counts leaves now; nobody knows until it is accepted or refused. Raises StorageError: send nothing."""
+        ...
+
+    async def accept(self) -> None:
+        """The other side said that it has it."""
+        ...
+
+    async def refuse(self) -> None:
+        """It did not arrive, or doing it again does no harm; also while the call is cancelled."""
+        ...
+
+
+class UncountedDelivery:
+    """For calls whose sendings nobody counts."""
+
+    @property
+    def key(self) -> str:
+        """None is needed."""
+        return ""
+
+    async def begin(self) -> None:
+        """Nothing is noted."""
+
+    async def accept(self) -> None:
+        """Nothing is noted."""
+
+    async def refuse(self) -> None:
+        """Nothing is noted."""
+
+
+UNCOUNTED: Delivery = UncountedDelivery()
+
+
 @dataclass(frozen=True, slots=True)
 class CallScope:
     """The surroundings of one tool call. `session_id` is empty when no conversation is behind it.
 
-    `ask` holds the turn until the person answers and returns the answer; `report` shows progress.
+    `ask` holds the turn until the person answers and returns the answer; `report` shows progress. A tool that sends
+    what must not be sent twice says to `delivery` how far it is.
     """
 
     session_id: SessionId
     call_id: str
     ask: Callable[[Question], Awaitable[str]]
     report: Callable[[Progress], None]
+    delivery: Delivery = UNCOUNTED
 
 
 class Toolbox(Protocol):

@@ -54,7 +54,8 @@ class ToolSpec:
     acted on themselves when they are links, instead of what they lead to. `found_by` are more words, also of other
     languages, that people use when they mean this tool. A basic tool is always offered, the others are found.
     `asks_unless` names arguments and those of their values with which a call of a tool that asks runs unasked:
-    `{"method": ("GET", "HEAD")}`. `needs` is the condition without which the tool is not offered.
+    `{"method": ("GET", "HEAD")}`. `needs` is the condition without which the tool is not offered. A `once` tool sends
+    what must not be sent twice, unless its arguments are among `repeatable`; its calls go through the outbox.
     """
 
     name: str
@@ -70,6 +71,8 @@ class ToolSpec:
     is_basic: bool = False
     asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     needs: str = ""
+    once: bool = False
+    repeatable: Mapping[str, tuple[JsonValue, ...]] = field(default_factory=dict[str, tuple[JsonValue, ...]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,15 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A rule's answer about one call: allow, ask or deny, with the reason in words and the rule's name."""
+    """A rule's answer about one call: allow, ask or deny, with the reason in words and the rule's name.
+
+    One that `insists` asks although a lasting yes covers the call.
+    """
 
     outcome: "Outcome"
     reason: str = ""
     rule: str = ""
+    insists: bool = False
 
 
 class Outcome(StrEnum):
@@ -130,22 +137,38 @@ class Outcome(StrEnum):
 
 
 def strictest(*verdicts: Verdict) -> Verdict:
-    """The verdict that binds when several rules speak; the first of equals. No rule at all allows."""
+    """The verdict that binds when several rules speak; of equals one that insists, else the first. No rule allows."""
     order = {Outcome.ALLOW: 0, Outcome.ASK: 1, Outcome.DENY: 2}
-    return max(verdicts, key=lambda verdict: order[verdict.outcome], default=Verdict(Outcome.ALLOW))
+    return max(verdicts, key=lambda verdict: (order[verdict.outcome], verdict.insists), default=Verdict(Outcome.ALLOW))
 
 
 def safety_of_call(spec: ToolSpec, arguments: JsonObject) -> Safety:
     """How this very call starts: as the tool does, or by itself when its arguments are among the harmless ones."""
     if spec.safety is not Safety.CONFIRM or not spec.asks_unless:
         return spec.safety
+    filled = fill_defaults(spec, arguments)
+    is_harmless = all(filled.get(name) in values for name, values in spec.asks_unless.items())
+    return Safety.AUTO if is_harmless else spec.safety
+
+
+def sends_once(spec: ToolSpec, arguments: JsonObject) -> bool:
+    """Whether this very call sends what must not be sent twice."""
+    if not spec.once or not spec.repeatable:
+        return spec.once
+    filled = fill_defaults(spec, arguments)
+    return not all(filled.get(name) in values for name, values in spec.repeatable.items())
+
+
+def fill_defaults(spec: ToolSpec, arguments: JsonObject) -> JsonObject:
+    """The arguments with what counts for those that were left out."""
     properties = spec.parameters.get("properties")
-    for name, harmless in spec.asks_unless.items():
-        schema = properties.get(name) if isinstance(properties, Mapping) else None
-        default = schema.get("default") if isinstance(schema, Mapping) else None
-        if arguments.get(name, default) not in harmless:
-            return spec.safety
-    return Safety.AUTO
+    schemas = properties if isinstance(properties, Mapping) else {}
+    defaults = {
+        name: schema["default"]
+        for name, schema in schemas.items()
+        if isinstance(schema, Mapping) and "default" in schema
+    }
+    return {**defaults, **arguments}
 
 
 def property_formats(spec: ToolSpec) -> Mapping[str, str]:

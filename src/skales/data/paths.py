@@ -180,6 +180,11 @@ class DataDirectory:
         return self.root / "connectors.json"
 
     @property
+    def outbox(self) -> Path:
+        """What was sent or was to be sent, one intent per file."""
+        return self.root / "outbox"
+
+    @property
     def instance(self) -> Path:
         """Who serves this directory now: address, process id and the local token."""
         return self.root / "run" / "server.json"
@@ -198,6 +203,7 @@ class DataDirectory:
             self.devkit.parent,
             self.instance.parent,
             self.approvals,
+            self.outbox,
             self.costs,
             self.sign_ins,
             self.connectors,

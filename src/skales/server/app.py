@@ -22,6 +22,9 @@ from skales.server.api import (
     local,
     work,
 )
+from skales.server.api import (
+    outbox as outbox_routes,
+)
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -40,6 +43,7 @@ from skales.server.ui import (
     developer,
     export,
     notices,
+    outbox,
     preview,
     probe,
     schedule,
@@ -60,6 +64,7 @@ _SCREENS = (
     settings,
     developer,
     notices,
+    outbox,
     commands,
     preview,
     probe,
@@ -98,6 +103,7 @@ def create_server(app: App) -> FastAPI:
         cost_sums.router,
         addon_routes.router,
         ftp.router,
+        outbox_routes.router,
         work.router,
         *(screen.router for screen in _SCREENS),
     )

@@ -27,6 +27,7 @@ class Screen(StrEnum):
     TASKS = "tasks"
     SCHEDULE = "schedule"
     COSTS = "costs"
+    OUTBOX = "outbox"
     ADDONS = "addons"
     SETTINGS = "settings"
     DEVELOPER = "developer"

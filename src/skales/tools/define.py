@@ -49,6 +49,8 @@ class ToolMark:
     preview: Preview | None = None
     needs: str = ""
     asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    once: bool = False
+    repeatable: Mapping[str, tuple[JsonValue, ...]] = field(default_factory=dict[str, tuple[JsonValue, ...]])
 
 
 def tool(  # noqa: PLR0913 - all that is said of a tool stands above its function
@@ -63,6 +65,8 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     preview: Preview | None = None,
     needs: str = "",
     asks_unless: Mapping[str, Sequence[str]] | None = None,
+    once: bool = False,
+    repeatable: Mapping[str, Sequence[JsonValue]] | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 
@@ -85,11 +89,26 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
         needs: A condition of `conditions` without which the tool is not offered; `{name}` of it in the docstring
             becomes its words.
         asks_unless: Arguments with the values that let a tool which asks run unasked; all of them must fit.
+        once: Whether it sends what must not be sent twice. It says to `ctx.scope.delivery` how far it is: `begin`
+            right before what counts leaves, then `accept` or `refuse`. An error before `begin` may be repeated.
+        repeatable: Arguments with the values with which a `once` tool sends nothing that counts; all must fit.
     """
     shown = ToolExample(example[0], dict(example[1])) if example else None
     harmless = {name: tuple(values) for name, values in (asks_unless or {}).items()}
     mark = ToolMark(
-        category, safety, frozenset(effects), addon, action, shown, found_by, basic, preview, needs, harmless
+        category,
+        safety,
+        frozenset(effects),
+        addon,
+        action,
+        shown,
+        found_by,
+        basic,
+        preview,
+        needs,
+        harmless,
+        once,
+        {name: tuple(values) for name, values in (repeatable or {}).items()},
     )
 
     def mark_function(function: Function) -> Function:

@@ -54,6 +54,8 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
             name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
         },
         needs=as_text(entry.get("needs")),
+        once=entry.get("once") is True,
+        repeatable={name: tuple(as_list(values)) for name, values in as_object(entry.get("repeatable")).items()},
         links=frozenset(as_text(name) for name in as_list(entry.get("links"))),
     )
     return IndexEntry(
@@ -78,6 +80,8 @@ def _entry_json(entry: IndexEntry) -> Mapping[str, JsonValue]:
         "links": sorted(spec.links),
         "asks_unless": {name: list(values) for name, values in spec.asks_unless.items()},
         "needs": spec.needs,
+        "once": spec.once,
+        "repeatable": {name: list(values) for name, values in spec.repeatable.items()},
         "addon": spec.addon,
         "found_by": spec.found_by,
         "basic": spec.is_basic,

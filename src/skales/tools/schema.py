@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue
@@ -19,6 +19,7 @@ from skales.core.tool import ToolSpec
 from skales.tools.define import LinkPath, Range, Returned, ShellCommand, Url, mark_of
 
 ToolFunction = Callable[..., Awaitable[Returned]]
+Values = TypeVar("Values", bound=tuple[JsonValue, ...])
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Example|Examples|Note|Yields):\s*$")
 _ARGUMENT = re.compile(r"^ {4}(\w+)(?: \([^)]*\))?:\s*(.*)$")
@@ -70,11 +71,13 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
         is_basic=mark.basic,
         asks_unless=_harmless(function, mark.asks_unless),
         needs=mark.needs,
+        once=mark.once,
+        repeatable=_harmless(function, mark.repeatable),
         links=frozenset(parameter.name for parameter in tool_parameters(function) if parameter.type is LinkPath),
     )
 
 
-def _harmless(function: ToolFunction, values: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+def _harmless(function: ToolFunction, values: Mapping[str, Values]) -> Mapping[str, Values]:
     for name in values:
         if name not in inspect.signature(function).parameters:
             raise SchemaError(f"{function.__name__!r} has no parameter {name!r} to run unasked by")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +269,48 @@ def call_with(toolbox: BuiltinToolbox) -> Callable[[CallScope], Call]:
         return run
 
     return make
+
+
+@dataclass
+class Steps:
+    """A delivery that keeps what it was told."""
+
+    key: str = "key"
+    said: list[str] = field(default_factory=list)
+
+    async def begin(self) -> None:
+        self.said.append("begin")
+
+    async def accept(self) -> None:
+        self.said.append("accept")
+
+    async def refuse(self) -> None:
+        self.said.append("refuse")
+
+
+async def test_publishing_says_how_far_it_is(
+    call_with: Callable[[CallScope], Call], scope: CallScope, targets: DeployTargets, site_folder: Path, workspace: Path
+) -> None:
+    targets.save(DeployTarget(project=str(site_folder), folder=str(workspace / "out")))
+    sent, previewed = Steps(), Steps()
+    await call_with(replace(scope, delivery=previewed))("deploy_project", project="site", preview=True)
+    await call_with(replace(scope, delivery=sent))("deploy_project", project="site")
+    assert (previewed.said, sent.said) == ([], ["begin", "accept"])
+
+
+async def test_publishing_that_breaks_off_may_be_tried_again(
+    call_with: Callable[[CallScope], Call], scope: CallScope, targets: DeployTargets, site_folder: Path, workspace: Path
+) -> None:
+    targets.save(DeployTarget(project=str(site_folder), folder=str(workspace / "out")))
+    steps = Steps()
+
+    def report(_progress: Progress) -> None:
+        if steps.said:
+            raise ToolError("The disk is full")
+
+    with pytest.raises(ToolError, match="full"):
+        await call_with(replace(scope, delivery=steps, report=report))("deploy_project", project="site")
+    assert steps.said == ["begin", "refuse"]
 
 
 # --- keys ---

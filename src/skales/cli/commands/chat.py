@@ -51,6 +51,7 @@ async def _talk(session_id: str | None) -> int:
     _enable_line_editing()
     async with open_backend() as backend:
         aside("Type a message, /help for commands, /quit to leave. Ctrl-C stops an answer.")
+        await _tell_unsure(backend)
         while True:
             try:
                 text = read_line(paint("\nYou > ", "bold", to=sys.stderr)).strip()
@@ -70,6 +71,13 @@ async def _talk(session_id: str | None) -> int:
                 warn(f"Unknown command {text.split()[0]!r}; /help lists them")
             elif text:
                 session_id = await _say(backend, session_id, text)
+
+
+async def _tell_unsure(backend: Backend) -> None:
+    """What may have been sent waits for a word of the person, who may not look at the page."""
+    for intent in map(as_object, as_list((await backend.report("outbox"))["waiting"])):
+        warn(f"May have been sent: {as_text(intent['action'])}")
+        aside(f"  Look there, then say: skales outbox sent | again | drop {as_text(intent['id'])}")
 
 
 async def _say(backend: Backend, session_id: str | None, text: str) -> str | None:

@@ -133,5 +133,7 @@ def _look(notice: BoardNotice) -> tuple[str, str, str, str]:
             return "good", "bell", _("Skales tells you"), chat if notice.session_id else "/"
         case Subject.PAUSED:
             return "warn", "warning", _("Scheduled task paused"), "/schedule"
+        case Subject.UNSURE:
+            return "ask", "ask", _("May have been sent"), "/outbox"
         case _:
             assert_never(notice.subject)

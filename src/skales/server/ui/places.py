@@ -17,6 +17,10 @@ def _while_devkit_is_on(app: App) -> bool:
     return app.devkit.read().enabled
 
 
+def _when_something_was_sent(app: App) -> bool:
+    return bool(app.outbox.store.list())
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A screen. It is listed while its add-on is on, if it belongs to one, and its condition holds."""
@@ -37,6 +41,7 @@ PLACES = (
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),
+    Place(Screen.OUTBOX, "/outbox", "send", N_("Outbox"), is_open=_when_something_was_sent),
     Place(Screen.DEVELOPER, "/developer", "code", N_("Developer"), is_open=_while_devkit_is_on),
     Place(Screen.SETTINGS, "/settings", "settings", N_("Settings")),
 )

@@ -20,7 +20,7 @@ from skales.security.network import parse_url
 from skales.tools.context import ToolContext
 from skales.tools.define import tool
 from skales.tools.web.client import WebRequest, open_reply
-from skales.tools.web.requests import build_body, read_result, with_content_type
+from skales.tools.web.requests import build_body, note_answer, read_result, with_content_type, with_key
 
 NEED = "connector"
 _MASK = "***"
@@ -50,6 +50,8 @@ class ConnectorMethod(StrEnum):
     needs=NEED,
     action="{method} {path} at the connector {connector}[ with {body:size}]",
     asks_unless={"method": ("GET", "HEAD")},
+    once=True,
+    repeatable={"method": ("GET", "HEAD")},
     example=("Which contacts are in the CRM?", {"connector": "crm", "path": "/contacts"}),
     found_by="API REST Schnittstelle CRM service abfragen endpoint call company",
 )
@@ -83,10 +85,18 @@ async def connector_request(  # noqa: PLR0913 - what a model may say to a tool s
     sent = build_body("", body, method)
     headers = {"Accept": "application/json, */*;q=0.5", **chosen.headers}
     address, signed = sign_in(chosen.auth, shown, headers)
-    request = WebRequest(method=method.value, headers=with_content_type(signed, sent), body=sent.content, stays=True)
+    delivery = ctx.scope.delivery
+    request = WebRequest(
+        method=method.value,
+        headers=with_key(with_content_type(signed, sent), delivery.key),
+        body=sent.content,
+        stays=True,
+        on_send=delivery.begin,
+    )
     # The person named the address, on purpose also when it is on this computer; `stays` keeps redirects there.
     policy = replace(ctx.network, allow_loopback=True, allow_lan=True)
     async with open_reply(address, policy, request) as reply:
+        await note_answer(delivery, method.value, reply)
         result = await read_result(reply, method.value, shown)
     return _without_secret(result, chosen.auth)
 

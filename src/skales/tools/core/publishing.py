@@ -50,6 +50,8 @@ class _Wish:
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
     needs="server",
     found_by="Webspace hochladen SFTP Server upload website files veröffentlichen",
+    once=True,
+    repeatable={"preview": (True,)},
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -82,6 +84,8 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
     found_by="veröffentlichen ausrollen live release publish website deployen online stellen",
+    once=True,
+    repeatable={"preview": (True,)},
 )
 async def deploy_project(
     ctx: ToolContext, project: Path, delete_missing: bool = False, preview: bool = False
@@ -108,6 +112,7 @@ async def deploy_project(
     action="Upload the project {projectId} to its server",
     example=("Upload the project landing-page", {"projectId": "landing-page"}),
     found_by="Projekt hochladen SFTP deploy Lio project upload",
+    once=True,
 )
 async def ftp_upload(ctx: ToolContext, projectId: str) -> ToolResult:  # noqa: N803 - the name that is documented
     """Upload a project of the workspace to the server saved as its target, by its id.
@@ -165,8 +170,19 @@ async def _bring(ctx: ToolContext, place: Place, job: Job, where: str, wish: _Wi
         return _render(plan, job, where, is_done=False)
     if plan.missing and wish.delete_missing and not await _may_delete(ctx, plan.missing, where):
         job = replace(job, delete_missing=False)
-    await carry_out(ctx, place, job, plan)
+    await _carry_out_once(ctx, place, job, plan)
     return _render(plan, job, where, is_done=True)
+
+
+async def _carry_out_once(ctx: ToolContext, place: Place, job: Job, plan: Plan) -> None:
+    """Carry the plan out. However it ends, it is known what got there, so that trying again sends nothing twice."""
+    await ctx.scope.delivery.begin()
+    try:
+        await carry_out(ctx, place, job, plan)
+    except BaseException:
+        await ctx.scope.delivery.refuse()
+        raise
+    await ctx.scope.delivery.accept()
 
 
 async def _may_delete(ctx: ToolContext, names: Sequence[str], where: str) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 USER_AGENT = f"Skales/{__version__}"
 
+_Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
+
 _REDIRECTS = {301, 302, 303, 307, 308}
 # Headers that say nothing about who asks; all others stay behind when a redirect leads to another host.
 _IMPERSONAL = {"accept", "accept-language"}
@@ -35,13 +37,15 @@ class WebRequest:
     """What to send. A 303, or a 301 or 302 after a POST, goes on as a GET without the body, as browsers do.
 
     With `stays` a redirect to another origin is refused, for requests that carry a secret or were let through for
-    the sake of the address a person named.
+    the sake of the address a person named. `on_send` is awaited when a connection stands and the first byte is about
+    to leave, at each hop; what it raises keeps the request from being sent.
     """
 
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     stays: bool = False
+    on_send: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +103,14 @@ class Wire:
 
 
 class WebReply:
-    """The last answer of a chain; its body is read at most once. Header names compare in any case."""
+    """The last answer of a chain; its body is read at most once. Header names compare in any case.
+
+    `method` is the one it answers, which a redirect may have changed.
+    """
 
     def __init__(self, url: str, response: "httpx2.Response") -> None:
         self.url = url
+        self.method: str = response.request.method
         self.status: int = response.status_code
         self.reason: str = response.reason_phrase
         self.headers: Mapping[str, str] = response.headers
@@ -169,6 +177,7 @@ async def _follow(
             current.url,
             headers={"User-Agent": USER_AGENT, **request.headers},
             content=request.body or None,
+            extensions=_watch(request.on_send),
         )
         response = await client.send(sent, stream=True, follow_redirects=False)
         location = response.headers.get("location", "")
@@ -186,6 +195,18 @@ async def _follow(
     raise ToolError(
         f"The address redirects more than {most_redirects} times", hint="It may lead in a circle; try another address"
     )
+
+
+def _watch(on_send: Callable[[], Awaitable[None]] | None) -> "Mapping[str, _Trace]":
+    """What makes the library say when it begins to send."""
+    if on_send is None:
+        return {}
+
+    async def trace(name: str, _details: Mapping[str, object]) -> None:
+        if name.endswith("send_request_headers.started"):
+            await on_send()
+
+    return {"trace": trace}
 
 
 def _judge(url: str, policy: NetworkPolicy) -> CheckedUrl:

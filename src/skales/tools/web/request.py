@@ -10,7 +10,7 @@ from skales.security.redact import redact
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, Url, tool
 from skales.tools.web.client import Limits, WebRequest, Wire, open_reply
-from skales.tools.web.requests import build_body, check_headers, read_result, with_content_type
+from skales.tools.web.requests import build_body, check_headers, note_answer, read_result, with_content_type, with_key
 
 
 class Method(StrEnum):
@@ -32,6 +32,8 @@ class Method(StrEnum):
     Effect.OUTBOUND,
     action="{method} {url}[ with {json:size} of JSON][ with {body:size}]",
     asks_unless={"method": ("GET", "HEAD")},
+    once=True,
+    repeatable={"method": ("GET", "HEAD", "OPTIONS")},
     example=(
         "Send {'name': 'Ana'} to https://example.org/api/people",
         {"url": "https://example.org/api/people", "method": "POST", "json": {"name": "Ana"}},
@@ -60,11 +62,14 @@ async def http_request(  # noqa: PLR0913 - what a model may say to a tool stands
         timeout_s: Seconds to wait for the whole answer.
     """
     sent = build_body(body, json, method)
+    delivery = ctx.scope.delivery
     request = WebRequest(
         method=method.value,
-        headers=with_content_type(check_headers(headers or {}), sent),
+        headers=with_key(with_content_type(check_headers(headers or {}), sent), delivery.key),
         body=sent.content,
+        on_send=delivery.begin,
     )
     limits = Limits(total_s=timeout_s, idle_s=timeout_s)
     async with open_reply(url, ctx.network, request, Wire(limits=limits)) as reply:
+        await note_answer(delivery, method.value, reply)
         return await read_result(reply, method.value, redact(reply.url))

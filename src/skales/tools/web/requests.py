@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skales.core.errors import InputError
 from skales.core.json import JsonValue, parse_json
+from skales.core.ports import Delivery
 from skales.core.tool import ToolResult
 from skales.security.invisible import strip_invisible
 from skales.security.redact import redact
@@ -22,6 +23,7 @@ _MOST_HEADER_TEXT = 16_000
 _MOST_TEXT = 16_000
 _MOST_DATA = 20_000
 _ERROR_STATUS = 400
+_OVERLOADED = 503
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
@@ -91,6 +93,24 @@ def with_content_type(headers: Mapping[str, str], body: Body) -> Mapping[str, st
     """The headers with the body's type, unless they name one."""
     has_type = any(name.lower() == "content-type" for name in headers)
     return headers if has_type or not body.content_type else {**headers, "Content-Type": body.content_type}
+
+
+def with_key(headers: Mapping[str, str], key: str) -> Mapping[str, str]:
+    """The headers with the key by which a server knows a request that is sent again, unless they name one."""
+    has_key = any(name.lower() == "idempotency-key" for name in headers)
+    return headers if has_key or not key else {**headers, "Idempotency-Key": key}
+
+
+async def note_answer(delivery: Delivery, method: str, reply: WebReply) -> None:
+    """Say what an answer means for a request that must not be sent twice.
+
+    An answer to another method comes after a redirect, which a server gives when it took the request.
+    """
+    is_refused = 400 <= reply.status < 500 or reply.status == _OVERLOADED
+    if is_refused and reply.method == method:
+        await delivery.refuse()
+    else:
+        await delivery.accept()
 
 
 async def read_result(reply: WebReply, method: str, shown_address: str) -> ToolResult:

@@ -1,0 +1,40 @@
+"""What the templates of the outbox page are given; see `server.views`."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skales.server.views import Moment, Shell, Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class SendingRow:
+    """One sending. `address` leads to its conversation, empty without one; `note` says why it stands as it does."""
+
+    id: str
+    action: str
+    tool: str
+    state: str
+    kind: str
+    when: Moment
+    attempts: int
+    note: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxBoard:
+    """Those that wait for a person's word, and the last others."""
+
+    template: ClassVar[str] = "outbox/board.html"
+    waiting: tuple[SendingRow, ...]
+    others: tuple[SendingRow, ...]
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxPage:
+    """The page around them."""
+
+    template: ClassVar[str] = "outbox/page.html"
+    shell: Shell
+    board: OutboxBoard

@@ -1,0 +1,330 @@
+"""Reads a sentence from left to right for what it says was done, and by whom. Pure; linear in its length.
+
+It is no grammar: who acts, whether there is a helping verb, and whether something makes it unreal are carried along,
+which is as much as everyday sentences of assistants need. English and German.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from skales.agent.claim_words import (
+    ADVERBS,
+    ADVICE,
+    ATTRIBUTIVE,
+    BE,
+    BE_NOW,
+    BREAKS,
+    CONDITIONS,
+    ENGLISH,
+    HAVE,
+    HEADLINE_END,
+    HEADLINE_OBJECT,
+    IDIOMS,
+    JOINTS,
+    LOOKING,
+    ME,
+    MODALS,
+    NEGATIONS,
+    NUMBERS,
+    OF_OTHERS,
+    OPENERS,
+    OTHERS,
+    PRONOUNS,
+    STRONG,
+    TEXT_PARTS,
+    THINGS,
+    TOLD_TIME,
+    VERBS,
+    Action,
+)
+
+_TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
+_SHORT_FORMS = (
+    (re.compile(r"[’`´]"), "'"),
+    (re.compile(r"\bcan't\b|\bwon't\b", re.IGNORECASE), "can not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"'ll\b|'d\b", re.IGNORECASE), " would"),
+    (re.compile(r"'re\b|(?<=\bit)'s\b|(?<=\bthat)'s\b|(?<=\beverything)'s\b|(?<=\bfile)'s\b", re.IGNORECASE), " is"),
+    (re.compile(r"\bhab'?(?= ich\b)|(?<=\bich )hab\b", re.IGNORECASE), "habe"),
+)
+_OPENING = re.compile(
+    r"^(?:all |gut|great|perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
+    r"erfolg|status|result|ergebnis|update|alles klar|all set|good news|gute nachrichten?)"
+    r"(?:done|set|right|klar)?\s*[!,.:–—-]+\s*",
+    re.IGNORECASE,
+)
+_PUNCTUATION = frozenset(",:()–—&")
+_LONGEST_SUBJECT = 9
+
+
+class Voice(StrEnum):
+    """How a deed is told: by its doer, as what happened to a thing, or as how a thing is now."""
+
+    ACTIVE = "active"
+    PASSIVE = "passive"
+    STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A deed told in a sentence."""
+
+    action: Action
+    voice: Voice
+    verb: str
+
+
+@dataclass(slots=True)
+class _State:
+    """What has been read of the clause. `who` is `me`, `thing`, `pronoun`, `other` or empty."""
+
+    who: str = ""
+    helper: str = ""
+    is_negated: bool = False
+    is_modal: bool = False
+    is_governed: bool = False
+    thing: str = ""
+    head: bool = True
+    fresh: bool = True
+    spoke_of_me: bool = False
+
+    @property
+    def is_unreal(self) -> bool:
+        return self.is_negated or self.is_modal or self.is_governed
+
+    def restart(self, who: str = "") -> None:
+        self.who, self.helper, self.is_negated, self.is_modal = who, "", False, False
+
+
+def read_sentence(spoken: str) -> Sequence[Said]:
+    """The deeds it tells of as done."""
+    words = _tokens(spoken)
+    if not any(word in VERBS for word in words):
+        return tuple(_idioms(spoken, words))
+    if ADVICE.match(spoken):
+        return ()
+    said = list(_Reader(words, spoken).read())
+    if not any(deed.voice is Voice.ACTIVE for deed in said) and OF_OTHERS.search(spoken):
+        return ()
+    return tuple(dict.fromkeys(said)) or tuple(_idioms(spoken, words))
+
+
+def is_told_of_a_moment(spoken: str) -> bool:
+    """Whether it names a time, as one does who tells what a log or a mailbox says."""
+    return bool(TOLD_TIME.search(spoken))
+
+
+def _tokens(spoken: str) -> Sequence[str]:
+    for pattern, plain in _SHORT_FORMS:
+        spoken = pattern.sub(plain, spoken)
+    spoken = _OPENING.sub("", _OPENING.sub("", spoken.strip()))
+    return [word.lower() if not _is_name(word) else word for word in _TOKEN.findall(spoken)]
+
+
+def _is_name(word: str) -> bool:
+    return "." in word or "@" in word
+
+
+def _is_thing(word: str) -> bool:
+    return word in THINGS or _is_name(word) or (word.rpartition("-")[2] in THINGS and "-" in word)
+
+
+def _idioms(spoken: str, words: Sequence[str]) -> Iterator[Said]:
+    lowered = " ".join(words)
+    for action, pattern in IDIOMS:
+        found = pattern.search(lowered)
+        if found is None or ADVICE.match(spoken) or OF_OTHERS.search(spoken):
+            continue
+        before = lowered[: found.start()].split()
+        if any(word in NEGATIONS or word in MODALS or word in CONDITIONS for word in before):
+            continue
+        if found.group().startswith(("i ", "we ", "ich ")) or any(map(_is_thing, before)):
+            yield Said(action, Voice.PASSIVE, found.group())
+
+
+class _Reader:
+    """One sentence on its way."""
+
+    def __init__(self, words: Sequence[str], spoken: str) -> None:
+        self._words = words
+        self._state = _State()
+        self._has_thing = any(map(_is_thing, words))
+        self._has_text_part = any(word in TEXT_PARTS for word in words) and not any(map(_is_name, words))
+        self._is_looking = any(word in LOOKING for word in words)
+        self._is_about_me = "mich" in words
+        self._has_finite = any(word in ME or word in BE or word in HAVE or word in MODALS for word in words)
+        self._spoken = spoken
+
+    def read(self) -> Iterator[Said]:
+        for place, word in enumerate(self._words):
+            if word in VERBS and not self._is_other_use(place):
+                yield from self._read_verb(place, word)
+                self._state.head = self._state.fresh = False
+            else:
+                self._note(place, word)
+
+    # --- what is carried along ---
+
+    def _note(self, place: int, word: str) -> None:
+        state = self._state
+        if word in _PUNCTUATION or word in JOINTS or word in BREAKS:
+            self._join(place, word)
+        elif word in CONDITIONS and not (word in {"before", "bis", "wie", "how"} and place == len(self._words) - 1):
+            self._open_condition(place)
+        elif word in OPENERS and state.who:
+            state.who, state.helper, state.is_modal, state.thing = "", "", False, ""
+            state.head = state.fresh = True
+        elif word in ME:
+            self._meet_me(place)
+        elif word in HAVE or word in BE or word in {"been", "worden"}:
+            self._meet_helper(word)
+        else:
+            self._meet_other_word(word)
+
+    def _join(self, place: int, word: str) -> None:
+        """A clause that may take over who acts from the one before."""
+        state = self._state
+        following = self._next_word(place)
+        if following not in VERBS or not state.helper or word in BREAKS:
+            state.is_negated = False
+        if not state.helper:
+            state.is_modal = False
+        if word == ":" or (word == "(" and state.who != "me"):
+            state.restart()
+        state.head = state.fresh = True
+        state.thing = ""
+
+    def _open_condition(self, place: int) -> None:
+        state = self._state
+        if place == 0:
+            state.is_governed = True
+        state.restart("other")
+        state.is_modal = True
+        state.head, state.thing = False, ""
+
+    def _meet_me(self, place: int) -> None:
+        """German puts the helping verb before the subject, too: `Jetzt habe ich …`."""
+        state = self._state
+        inverted = place > 0 and self._words[place - 1] in {"habe", "haben", "have"}
+        german_modal = place > 0 and self._words[place - 1] in MODALS
+        modal = state.is_modal and german_modal
+        negated = state.is_negated and not state.fresh
+        state.restart("me")
+        state.helper = "have" if inverted else ""
+        state.is_modal, state.is_negated = modal, negated and inverted
+        state.head, state.fresh, state.spoke_of_me = True, False, True
+
+    def _meet_helper(self, word: str) -> None:
+        state = self._state
+        if word in {"been", "worden"}:
+            state.helper = "be" if state.helper in {"have", "be-now", "be"} else state.helper
+            return
+        is_new = state.who != "me" or state.fresh or bool(state.thing and word in BE)
+        if word in {"have", "haben", "habe"} and state.who == "me":
+            state.helper, state.head = "have", True
+            return
+        if is_new and (state.thing or not (state.who and state.fresh)):
+            state.restart(state.thing or "other")
+        if word in BE and state.who == "me":
+            state.restart("other")
+        state.helper = "have" if word in HAVE else "be-now" if word in BE_NOW else "be"
+        state.head, state.fresh = True, False
+
+    def _meet_other_word(self, word: str) -> None:
+        state = self._state
+        if word in OTHERS and (state.fresh or state.who != "me"):
+            state.restart("other")
+        elif word in NEGATIONS:
+            state.is_negated = True
+        elif word in MODALS or word == "be":
+            state.is_modal = True
+            state.helper = "be" if word == "be" else state.helper
+        elif _is_thing(word):
+            state.thing = "thing"
+        elif word in PRONOUNS and not state.thing:
+            state.thing = "pronoun"
+        if word not in ADVERBS:
+            state.head = state.head and not word[:1].isalnum()
+            state.fresh = False if word not in {"die", "der", "das", "the", "your", "deine"} else state.fresh
+
+    # --- verbs ---
+
+    def _is_other_use(self, place: int) -> bool:
+        """An adjective (`the saved file`), an infinitive (`to run`), a noun, or the verb of a clause of others."""
+        before = self._words[place - 1] if place else ""
+        after = self._words[place + 1] if place + 1 < len(self._words) else ""
+        if before in OTHERS or before in ATTRIBUTIVE:
+            return not (before in {"with", "of", "when"} and self._state.helper == "have")
+        return self._words[place] in {"ran", "run", "set", "put"} and after in {"into", "out", "through", "aside"}
+
+    def _read_verb(self, place: int, word: str) -> Iterator[Said]:
+        state = self._state
+        voice = self._voice(place, word)
+        if voice is None or state.is_unreal or not self._is_deed(word, voice):
+            return
+        yield Said(VERBS[word], voice, word)
+
+    def _voice(self, place: int, word: str) -> Voice | None:
+        if word not in ENGLISH and (voice := self._german_end(place)) is not None:
+            return voice
+        if self._state.who == "me":
+            return self._my_voice(word)
+        if self._state.helper in {"be", "be-now"} and self._state.who in {"thing", "pronoun"}:
+            if word in ENGLISH and not self._state.head:
+                return None
+            return Voice.STATE if self._state.helper == "be-now" else Voice.PASSIVE
+        return self._headline(place) if not self._state.who and not self._state.helper else None
+
+    def _my_voice(self, word: str) -> Voice | None:
+        if word in ENGLISH:
+            return Voice.ACTIVE if self._state.head and self._state.helper in {"", "have"} else None
+        return Voice.ACTIVE if self._state.helper == "have" else None
+
+    def _german_end(self, place: int) -> Voice | None:
+        """`… dass ich die Datei gelöscht habe`, `… dass die Datei gelöscht wurde`: the helping verb comes last."""
+        after = self._words[place + 1] if place + 1 < len(self._words) else ""
+        if after in {"habe", "haben"} and self._state.who == "me":
+            return Voice.ACTIVE
+        if after in {"wurde", "wurden", "worden", "ist", "sind"} and self._state.thing and not self._state.who:
+            return Voice.PASSIVE
+        return None
+
+    def _headline(self, place: int) -> Voice | None:
+        """`Email sent to Anna`, `Deleted the folder`, `Datei gespeichert`: no helping verb in the whole sentence."""
+        if self._has_finite:
+            return None
+        before = [word for word in self._segment(place) if word not in ADVERBS and word != "erfolgreich"]
+        after = self._words[place + 1] if place + 1 < len(self._words) else ""
+        ends = not after or after in HEADLINE_END or after in _PUNCTUATION or after.isdecimal() or _is_name(after)
+        if not before:
+            opens = ends or after in HEADLINE_OBJECT or after in NUMBERS or not after
+            return Voice.PASSIVE if opens and not self._is_heading() else None
+        is_short = len(before) <= _LONGEST_SUBJECT
+        return Voice.PASSIVE if is_short and ends and any(map(_is_thing, before)) else None
+
+    def _is_heading(self) -> bool:
+        return self._spoken.endswith(":") and len(self._words) <= 3
+
+    def _is_deed(self, word: str, voice: Voice) -> bool:
+        """Whether it can only have been done outside the answer."""
+        action = VERBS[word]
+        if self._is_about_me and voice is Voice.ACTIVE and word == "informiert":
+            return False
+        if action is Action.RAN and self._is_looking:
+            return False
+        if action in {Action.WRITTEN, Action.DELETED, Action.MOVED, Action.ORDERED} and self._has_text_part:
+            return False
+        return word in STRONG or self._has_thing
+
+    def _segment(self, place: int) -> Sequence[str]:
+        start = place
+        while start > 0 and self._words[start - 1] not in _PUNCTUATION and self._words[start - 1] not in JOINTS:
+            start -= 1
+        return self._words[start:place]
+
+    def _next_word(self, place: int) -> str:
+        following = (word for word in self._words[place + 1 :] if word not in ADVERBS)
+        return next(following, "")

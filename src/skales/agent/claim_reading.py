@@ -17,6 +17,7 @@ from skales.agent.claim_words import (
     BE_NOW,
     BREAKS,
     CONDITIONS,
+    DEFINITE,
     ENGLISH,
     HAVE,
     HEADLINE_END,
@@ -32,15 +33,18 @@ from skales.agent.claim_words import (
     OPENERS,
     OTHERS,
     PRONOUNS,
+    RELATIVES,
+    SAYING,
     STRONG,
     TEXT_PARTS,
+    THING_ENDINGS,
     THINGS,
     TOLD_TIME,
     VERBS,
     Action,
 )
 
-_TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
+_TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
 _SHORT_FORMS = (
     (re.compile(r"[’`´]"), "'"),
     (re.compile(r"\bcan't\b|\bwon't\b", re.IGNORECASE), "can not"),
@@ -48,6 +52,8 @@ _SHORT_FORMS = (
     (re.compile(r"'ve\b", re.IGNORECASE), " have"),
     (re.compile(r"'ll\b|'d\b", re.IGNORECASE), " would"),
     (re.compile(r"'re\b|(?<=\bit)'s\b|(?<=\bthat)'s\b|(?<=\beverything)'s\b|(?<=\bfile)'s\b", re.IGNORECASE), " is"),
+    (re.compile(r"'s (?=(?:been|now|all|already) |(?:set|saved|sent|booked|done|deleted)\b)", re.IGNORECASE), " is "),
+    (re.compile(r"(?<=\d):(?=\d\d)"), ""),
     (re.compile(r"\bhab'?(?= ich\b)|(?<=\bich )hab\b", re.IGNORECASE), "habe"),
 )
 _OPENING = re.compile(
@@ -86,6 +92,9 @@ class _State:
     is_negated: bool = False
     is_modal: bool = False
     is_governed: bool = False
+    in_condition: bool = False
+    has_told: bool = False
+    is_inverted: bool = False
     thing: str = ""
     head: bool = True
     fresh: bool = True
@@ -93,10 +102,10 @@ class _State:
 
     @property
     def is_unreal(self) -> bool:
-        return self.is_negated or self.is_modal or self.is_governed
+        return self.is_negated or self.is_modal or self.is_governed or self.in_condition
 
     def restart(self, who: str = "") -> None:
-        self.who, self.helper, self.is_negated, self.is_modal = who, "", False, False
+        self.who, self.helper, self.is_modal = who, "", False
 
 
 def read_sentence(spoken: str) -> Sequence[Said]:
@@ -125,11 +134,16 @@ def _tokens(spoken: str) -> Sequence[str]:
 
 
 def _is_name(word: str) -> bool:
-    return "." in word or "@" in word
+    return "." in word or "@" in word or word[0] in "/~"
 
 
 def _is_thing(word: str) -> bool:
-    return word in THINGS or _is_name(word) or (word.rpartition("-")[2] in THINGS and "-" in word)
+    return (
+        word in THINGS
+        or _is_name(word)
+        or word.endswith(THING_ENDINGS)
+        or ("-" in word and word.rpartition("-")[2] in THINGS)
+    )
 
 
 def _idioms(spoken: str, words: Sequence[str]) -> Iterator[Said]:
@@ -155,7 +169,6 @@ class _Reader:
         self._has_text_part = any(word in TEXT_PARTS for word in words) and not any(map(_is_name, words))
         self._is_looking = any(word in LOOKING for word in words)
         self._is_about_me = "mich" in words
-        self._has_finite = any(word in ME or word in BE or word in HAVE or word in MODALS for word in words)
         self._spoken = spoken
 
     def read(self) -> Iterator[Said]:
@@ -163,6 +176,7 @@ class _Reader:
             if word in VERBS and not self._is_other_use(place):
                 yield from self._read_verb(place, word)
                 self._state.head = self._state.fresh = False
+                self._state.has_told = True
             else:
                 self._note(place, word)
 
@@ -175,8 +189,9 @@ class _Reader:
         elif word in CONDITIONS and not (word in {"before", "bis", "wie", "how"} and place == len(self._words) - 1):
             self._open_condition(place)
         elif word in OPENERS and state.who:
-            state.who, state.helper, state.is_modal, state.thing = "", "", False, ""
-            state.head = state.fresh = True
+            self._open_clause(place, word)
+        elif word in SAYING and state.who != "me":
+            state.is_governed = True
         elif word in ME:
             self._meet_me(place)
         elif word in HAVE or word in BE or word in {"been", "worden"}:
@@ -192,17 +207,30 @@ class _Reader:
             state.is_negated = False
         if not state.helper:
             state.is_modal = False
-        if word == ":" or (word == "(" and state.who != "me"):
-            state.restart()
+        if word in {",", ";", "–", "—"} or word in BREAKS:
+            state.in_condition = False
+        is_apposition = word in _PUNCTUATION and state.who not in {"", "me"} and not state.has_told
+        if word == ":" or (word == "(" and state.who != "me") or is_apposition:
+            state.restart("other" if is_apposition and word != ":" else "")
         state.head = state.fresh = True
+        if state.who:
+            state.thing = ""
+
+    def _open_clause(self, place: int, word: str) -> None:
+        """A relative clause is about somebody else's deed: `everyone who was invited`."""
+        state = self._state
+        following = self._words[place + 1] if place + 1 < len(self._words) else ""
+        is_relative = word in RELATIVES and (following in BE or following in HAVE)
+        state.restart("other" if is_relative else "")
         state.thing = ""
+        state.head, state.fresh = True, not is_relative
 
     def _open_condition(self, place: int) -> None:
         state = self._state
         if place == 0:
             state.is_governed = True
         state.restart("other")
-        state.is_modal = True
+        state.in_condition = True
         state.head, state.thing = False, ""
 
     def _meet_me(self, place: int) -> None:
@@ -220,16 +248,17 @@ class _Reader:
     def _meet_helper(self, word: str) -> None:
         state = self._state
         if word in {"been", "worden"}:
-            state.helper = "be" if state.helper in {"have", "be-now", "be"} else state.helper
+            state.helper = "been" if state.helper in {"have", "be-now", "be"} else state.helper
             return
         is_new = state.who != "me" or state.fresh or bool(state.thing and word in BE)
         if word in {"have", "haben", "habe"} and state.who == "me":
             state.helper, state.head = "have", True
             return
-        if is_new and (state.thing or not (state.who and state.fresh)):
+        if is_new and (state.thing or not (state.who and state.fresh)) and not (state.who == "other" and not state.fresh):
             state.restart(state.thing or "other")
         if word in BE and state.who == "me":
             state.restart("other")
+        state.is_inverted = not state.thing and word in BE
         state.helper = "have" if word in HAVE else "be-now" if word in BE_NOW else "be"
         state.head, state.fresh = True, False
 
@@ -244,8 +273,12 @@ class _Reader:
             state.helper = "be" if word == "be" else state.helper
         elif _is_thing(word):
             state.thing = "thing"
+            if state.is_inverted and state.who == "other":
+                state.who = "thing"
         elif word in PRONOUNS and not state.thing:
             state.thing = "pronoun"
+        if word in DEFINITE and state.thing != "thing":
+            state.thing = "noun"
         if word not in ADVERBS:
             state.head = state.head and not word[:1].isalnum()
             state.fresh = False if word not in {"die", "der", "das", "the", "your", "deine"} else state.fresh
@@ -263,7 +296,9 @@ class _Reader:
     def _read_verb(self, place: int, word: str) -> Iterator[Said]:
         state = self._state
         voice = self._voice(place, word)
-        if voice is None or state.is_unreal or not self._is_deed(word, voice):
+        if voice is None or state.is_unreal or self._is_denied_after(place) or not self._is_deed(word, voice):
+            return
+        if voice is Voice.STATE and any(other in CONDITIONS for other in self._words):
             return
         yield Said(VERBS[word], voice, word)
 
@@ -272,8 +307,9 @@ class _Reader:
             return voice
         if self._state.who == "me":
             return self._my_voice(word)
-        if self._state.helper in {"be", "be-now"} and self._state.who in {"thing", "pronoun"}:
-            if word in ENGLISH and not self._state.head:
+        if self._state.helper in {"be", "been", "be-now"} and self._state.who in {"thing", "pronoun", "noun"}:
+            is_history = self._state.who == "noun" and self._state.helper == "be" and word not in STRONG
+            if is_history or (word in ENGLISH and not self._state.head):
                 return None
             return Voice.STATE if self._state.helper == "be-now" else Voice.PASSIVE
         return self._headline(place) if not self._state.who and not self._state.helper else None
@@ -292,9 +328,14 @@ class _Reader:
             return Voice.PASSIVE
         return None
 
+    def _is_denied_after(self, place: int) -> bool:
+        """`Ausgeführt wurde nichts`, `Verschickt habe ich noch nichts`."""
+        following = self._words[place + 1 : place + 5]
+        return bool(following) and following[0] in BE | HAVE and any(word in NEGATIONS for word in following)
+
     def _headline(self, place: int) -> Voice | None:
         """`Email sent to Anna`, `Deleted the folder`, `Datei gespeichert`: no helping verb in the whole sentence."""
-        if self._has_finite:
+        if self._is_part_of_a_sentence(place):
             return None
         before = [word for word in self._segment(place) if word not in ADVERBS and word != "erfolgreich"]
         after = self._words[place + 1] if place + 1 < len(self._words) else ""
@@ -304,6 +345,12 @@ class _Reader:
             return Voice.PASSIVE if opens and not self._is_heading() else None
         is_short = len(before) <= _LONGEST_SUBJECT
         return Voice.PASSIVE if is_short and ends and any(map(_is_thing, before)) else None
+
+    def _is_part_of_a_sentence(self, place: int) -> bool:
+        """Whether a verb stands before it, or after it before the next clause begins."""
+        words = self._words
+        end = next((at for at in range(place + 1, len(words)) if words[at] in JOINTS or words[at] in _PUNCTUATION), len(words))
+        return any(word in ME or word in BE or word in HAVE or word in MODALS for word in words[:end])
 
     def _is_heading(self) -> bool:
         return self._spoken.endswith(":") and len(self._words) <= 3

@@ -12,7 +12,10 @@ _LONGEST_SENTENCE = 500
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+")
+_SENTENCE_END = re.compile(
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)"
+    r"(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
+)
 # Bold and heading signs, bullets, emoji before the words.
 _DECORATION = re.compile(r"^(?:\d{1,3}[.)]\s+)?[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’|‚[^‘\n]*‘")
@@ -20,6 +23,7 @@ _CODE = re.compile(r"`+([^`\n]*)`+")
 # Names of files and addresses, which a call must have met.
 _NAME = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}"
+    r"|\b(?:README|CHANGELOG|LICENSE|Makefile|Dockerfile)\b(?!\.)"
     r"|(?<![\w/@.-])(?:https?://[^\s)>\]]{1,300}|(?:[~\w.-]{1,80}/){0,12}[\w-][\w.-]{0,120}\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/]))"
 )
 _FILE_WITH_SPACES = re.compile(r"[^/\n]{1,120}\.[A-Za-z][A-Za-z0-9]{0,4}|(?:[^/\n]{0,80}/){1,12}[^/\n]{0,120}")

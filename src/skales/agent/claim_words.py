@@ -15,32 +15,36 @@ class Action(StrEnum):
     WRITTEN = "written"
     DELETED = "deleted"
     RAN = "ran"
+    OPERATED = "operated"
     SCHEDULED = "scheduled"
     MOVED = "moved"
     ORDERED = "ordered"
     SWITCHED = "switched"
+    COMMITTED = "committed"
 
 
 # Participles that speak of a deed outside the answer whatever follows them.
 _STRONG = {
     Action.SENT: (
         "sent emailed e-mailed mailed messaged forwarded uploaded tweeted retweeted notified pushed submitted deployed "
-        "texted dispatched delivered invited pinged",
+        "texted dispatched delivered invited pinged posted published merged faxed",
         "gesendet geschickt verschickt versendet versandt abgeschickt abgesendet losgeschickt rausgeschickt gemailt "
         "weitergeleitet gepostet hochgeladen gepusht übermittelt benachrichtigt eingereicht deployt zugestellt "
-        "eingeladen zurückgeschrieben rausgegangen",
+        "eingeladen zurückgeschrieben rausgegangen zugeschickt zurückgeschickt veröffentlicht gemergt angeschrieben",
     ),
     Action.WRITTEN: (
-        "saved committed exported overwritten overwrote",
-        "gespeichert abgespeichert abgelegt committet eingecheckt exportiert überschrieben gesichert eingerichtet",
+        "saved exported overwritten overwrote restored encrypted synced",
+        "gespeichert abgespeichert abgelegt exportiert überschrieben gesichert eingerichtet wiederhergestellt verschlüsselt "
+        "synchronisiert abonniert",
     ),
     Action.DELETED: (
-        "deleted erased trashed wiped uninstalled purged",
-        "gelöscht deinstalliert weggeworfen",
+        "deleted erased trashed wiped uninstalled purged cancelled canceled unsubscribed",
+        "gelöscht deinstalliert weggeworfen storniert abgesagt gekündigt abbestellt",
     ),
-    Action.RAN: (
-        "ran executed installed restarted rebooted tested",
-        "ausgeführt installiert neugestartet getestet",
+    Action.RAN: ("ran executed", "ausgeführt"),
+    Action.OPERATED: (
+        "installed reinstalled restarted rebooted",
+        "installiert neugestartet heruntergefahren hochgefahren",
     ),
     Action.SCHEDULED: (
         "scheduled booked reserved rescheduled",
@@ -51,32 +55,33 @@ _STRONG = {
         "umbenannt heruntergeladen entpackt gezippt archiviert",
     ),
     Action.ORDERED: ("bought purchased paid", "bestellt gekauft bezahlt überwiesen"),
-    Action.SWITCHED: ("", "eingeschaltet ausgeschaltet angeschaltet abgeschaltet"),
+    Action.SWITCHED: ("muted unmuted", "eingeschaltet ausgeschaltet angeschaltet abgeschaltet stummgeschaltet"),
+    Action.COMMITTED: ("committed", "committet eingecheckt"),
 }
 # These do so only with a thing that lies outside the answer: much is written and changed in the answer itself.
 _WEAK = {
     Action.SENT: (
-        "posted replied published shared informed released merged",
-        "veröffentlicht beantwortet geteilt informiert geantwortet gemergt bereitgestellt",
+        "replied shared informed released requested refunded filed",
+        "beantwortet geteilt informiert geantwortet bereitgestellt freigegeben angefordert beantragt",
     ),
     Action.WRITTEN: (
         "written wrote stored updated edited changed modified replaced added appended created made generated produced "
-        "built fixed inserted set configured converted recorded backed cleaned corrected implemented put patched logged",
+        "built fixed inserted set configured converted recorded backed cleaned corrected implemented put patched logged "
+        "compressed resized cropped imported migrated registered reset reverted printed filled wrapped",
         "geschrieben aktualisiert geändert bearbeitet ersetzt ergänzt hinzugefügt angehängt erstellt angelegt erzeugt "
         "generiert behoben eingefügt angepasst konfiguriert geschaffen umgewandelt konvertiert hinterlegt gesetzt "
-        "eingestellt korrigiert aufgeräumt bereinigt umgesetzt",
+        "eingestellt korrigiert aufgeräumt bereinigt umgesetzt komprimiert verkleinert vergrößert importiert migriert "
+        "registriert angemeldet zurückgesetzt gedruckt ausgefüllt notiert aufgenommen verlinkt",
     ),
     Action.DELETED: (
-        "removed emptied cleared dropped discarded cancelled canceled",
-        "entfernt geleert beseitigt storniert abgesagt",
+        "removed emptied cleared dropped discarded revoked",
+        "entfernt geleert beseitigt verworfen widerrufen",
     ),
-    Action.RAN: (
-        "run launched started stopped killed compiled opened",
-        "gestartet beendet gestoppt kompiliert durchgeführt geöffnet",
-    ),
+    Action.RAN: ("run compiled tested", "kompiliert durchgeführt getestet"),
+    Action.OPERATED: ("launched started stopped killed shut closed", "gestartet beendet gestoppt geschlossen"),
     Action.SCHEDULED: ("planned", "geplant eingetragen gestellt"),
-    Action.MOVED: ("moved copied extracted packed transferred", "verschoben kopiert gepackt übertragen"),
-    Action.ORDERED: ("ordered", ""),
+    Action.MOVED: ("moved copied extracted packed", "verschoben kopiert gepackt übertragen verlegt"),
+    Action.ORDERED: ("ordered transferred", ""),
     Action.SWITCHED: ("turned switched enabled disabled activated deactivated", "aktiviert deaktiviert umgestellt"),
 }
 
@@ -101,8 +106,9 @@ THINGS = frozenset(
     "workflow workflows alarm alarms timer photo photos picture pictures image images screenshot screenshots download "
     "downloads log logs row rows record records contact contacts memory memories skill skills light lights website "
     "site webpage report reports attachment attachments trash inbox desktop workspace project order ticket tickets "
-    "flight table_row form application reservation newsletter reply letter dataset csv changes change bug app "
-    "build release deployment release_notes copy copies cache cronjob suite migration container "
+    "flight form application entry entries subscription account password payment refund request user users permission "
+    "playlist newsletters wi-fi wifi wlan abo konto passwort zahlung antrag anfrage application reservation newsletter reply letter dataset csv changes change bug app "
+    "build release deployment copy copies cache cronjob suite migration container "
     "datei dateien ordner verzeichnis verzeichnisse dokument dokumente tabelle tabellen präsentation präsentationen "
     "folien notiz notizen aufgabe aufgaben erinnerung erinnerungen termin termine besprechung besprechungen kalender "
     "mail mails nachricht nachrichten beitrag beiträge datenbank datenbanken sicherung sicherungen archiv archive "
@@ -112,6 +118,13 @@ THINGS = frozenset(
     "schreibtisch arbeitsbereich projekt bestellung antwortmail licht lampe server tests test suite änderungen "
     "änderung fehler kopie kopien anwendung formular newsletter brief screenshots bildschirmfoto treffen meeting "
     "zweig backup cache timer verknüpfung mails e-mail e-mails flug ticket tisch zimmer buchung".split()
+)
+# German puts them at the end of longer words: `Konfigurationsdatei`.
+THING_ENDINGS = tuple(
+    "datei dateien ordner verzeichnis dokument dokumente tabelle termin termine aufgabe aufgaben erinnerung kalender "
+    "nachricht nachrichten datenbank sicherung sicherungskopie einladung rechnung rechnungen einstellung einstellungen "
+    "konfiguration skript skripte eintrag einträge bericht berichte antrag server konto buchung bestellung mail mails "
+    "fotos bilder notiz notizen".split()
 )
 # Words that stand for a thing named before.
 PRONOUNS = frozenset("it everything all both they these those es alles beides alle beide".split())
@@ -145,10 +158,17 @@ MODALS = frozenset(
 )
 # They open a clause that speaks of what may be; at the head of a sentence they govern all of it.
 CONDITIONS = frozenset(
-    "if unless when whenever once until whether before how in-case wenn falls sobald bevor ob bis damit wie".split()
+    "if unless when whenever once until whether before how wenn falls sobald bevor ob bis damit".split()
 )
 # They open a clause with a subject of its own.
 OPENERS = frozenset("that which because since so after while although dass weil da nachdem während obwohl".split())
+RELATIVES = frozenset("that which who".split())
+# They hand on what somebody or something else says.
+SAYING = frozenset(
+    "says said say shows showed states stated reports reported mentions mentioned tells told claims claimed reads sagt "
+    "sagte zeigt zeigte meldet meldete steht stand berichtet behauptet heißt laut angeblich".split()
+)
+DEFINITE = frozenset("the your all both der die das den dein deine deinen deiner ihr ihre ihren alle beide".split())
 BREAKS = frozenset("but however aber sondern doch jedoch though".split())
 JOINTS = frozenset("and or then plus und oder dann sowie beziehungsweise".split())
 HAVE = frozenset("have has had habe haben hat hatte hatten".split())
@@ -156,7 +176,7 @@ BE_NOW = frozenset("is are ist sind".split())
 BE_THEN = frozenset("was were got wurde wurden war waren".split())
 BE = BE_NOW | BE_THEN
 ADVERBS = frozenset(
-    "just now also successfully already both then gone went ahead previously earlier finally all safely quickly "
+    "just now also successfully already both then gone went ahead previously earlier finally safely quickly "
     "properly recently only newly permanently automatically manually completely fully correctly directly and been "
     "have immediately promptly since too even first".split()
 )
@@ -205,7 +225,7 @@ IDIOMS: tuple[tuple[Action, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:is|are|ist|sind) (?:now |already |jetzt |nun |bereits |schon )?"
             r"(?:on (?:its|their) way|live|online|raus|unterwegs)\b|\b(?:went|gone|going) (?:out|live)\b"
-            r"|\b(?:i|we) (?:have |just |already )*let [\w.@-]+ know\b"
+            r"|\b(?:and|i|we) (?:have |just |already |also )*let (?!me\b|us\b)[\w.@-]+ know\b"
             r"|\bich habe [\w.@-]+ bescheid gegeben\b"
         ),
     ),
@@ -233,6 +253,7 @@ EARLIER = re.compile(
 OF_OTHERS = re.compile(
     r"\bby (?!(?:me|us|skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b|uns\b)(?:[A-ZÄÖÜ]\w+"
     r"|(?:der|dem|den|einem|einer) [A-ZÄÖÜ]\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d|20\d\d)\b"
+    r"|\b(?:was|were|wurden?) (?:1\d\d\d|20\d\d)\b|^(?:1\d\d\d|20\d\d) (?:wurden?|was|were)\b"
     r"|\b(?:century|centuries|jahrhunderts?|jahrzehnt\w*|decades?|originally|historically|ursprünglich|damals|"
     r"automatically|automatisch|usually|typically|normally|generally|always|often|sometimes|by default|standardmäßig|"
     r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|every time|each time|according to|laut)\b"
@@ -244,7 +265,7 @@ OF_OTHERS = re.compile(
 TOLD_TIME = re.compile(
     r"\b(?:at|um|gegen) \d{1,2}[:.]\d\d|\b(?:on|am|last|letzten?) (?:mon|tues|wednes|thurs|fri|satur|sun)day|\bon \w+ \d"
     r"|\b(?:am|letzten?) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|\d{1,2}\.)"
-    r"|\b(?:yesterday|gestern|vorgestern|last (?:week|month|night|year)|letzte (?:woche|nacht))\b|\bago\b",
+    r"|\b(?:yesterday|gestern|vorgestern|last (?:week|month|night|year|spring|summer|autumn|winter)|letzte[nrs]? (?:woche|nacht|monat|jahr|sommer|winter))\b|\bago\b",
     re.IGNORECASE,
 )
 # Asks somebody to see to it, or hands out a condition.

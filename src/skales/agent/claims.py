@@ -16,9 +16,9 @@ from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells
 from skales.agent.claim_words import COUNTED, NUMBERS
 from skales.core.evidence import Unconfirmed
 
-_COUNT = re.compile(r"\b(\d{1,4}|[A-Za-zäöüÄÖÜ]{2,7})\s+(?:[\w-]+\s+){0,2}?([\w-]+)")
 # Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
-_TO_WHOM = re.compile(r"\b(?:to|an|emailed|mailed|notified|informed|messaged|texted)\s+((?:[A-ZÄÖÜ][a-zäöüß]+(?:,\s| and | und )?){1,4})")
+_PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
+_TO_WHOM = re.compile(rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}")
 _NOBODY = frozenset(
     "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
     "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
@@ -32,21 +32,27 @@ _NOTHING = {
     Action.WRITTEN: "No call of this turn wrote or changed anything",
     Action.DELETED: "No call of this turn deleted anything",
     Action.RAN: "No call of this turn ran anything",
+    Action.OPERATED: "No call of this turn started, stopped or installed anything",
     Action.SCHEDULED: "No call of this turn scheduled anything",
     Action.MOVED: "No call of this turn moved, copied or downloaded anything",
     Action.ORDERED: "No call of this turn ordered or paid anything",
+    Action.COMMITTED: "No call of this turn committed anything",
     Action.SWITCHED: "No call of this turn switched anything",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence that says something was done. `count` is how many things, 0 when it does not say."""
+    """A sentence that says something was done. `count` is how many things, 0 when it does not say.
+
+    `beside` are all the actions of the sentence: the names in it belong to any of them.
+    """
 
     sentence: Sentence
     said: Said
     names: tuple[str, ...]
     count: int = 0
+    beside: frozenset[Action] = frozenset()
 
 
 def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] = ()) -> Sequence[Unconfirmed]:
@@ -67,13 +73,12 @@ def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] 
 def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
     for sentence in split_answer(answer):
-        actions: set[Action] = set()
-        for said in read_sentence(sentence.spoken):
-            if said.action in actions or _is_in_the_answer(sentence, said):
-                continue
-            actions.add(said.action)
-            names = (*sentence.names, *(_find_people(sentence.text) if said.action is Action.SENT else ()))
-            yield Claim(sentence, said, tuple(dict.fromkeys(names)), _find_count(sentence.spoken))
+        told = [said for said in read_sentence(sentence.spoken) if not _is_in_the_answer(sentence, said)]
+        actions = frozenset(said.action for said in told)
+        people = tuple(_find_people(sentence.text)) if Action.SENT in actions else ()
+        for said in {said.action: said for said in reversed(told)}.values():
+            names = tuple(dict.fromkeys((*sentence.names, *(people if said.action is Action.SENT else ()))))
+            yield Claim(sentence, said, names, _find_count(sentence.spoken), actions)
 
 
 def _is_in_the_answer(sentence: Sentence, said: Said) -> bool:
@@ -83,7 +88,7 @@ def _is_in_the_answer(sentence: Sentence, said: Said) -> bool:
 
 def _find_people(sentence: str) -> Iterator[str]:
     for found in _TO_WHOM.finditer(sentence):
-        for person in re.split(r",\s| and | und |\s", found[1]):
+        for person in re.split(r"[,\s]+(?:and |und |sowie )?", found[1]):
             if person and person not in _NOBODY:
                 yield person
 
@@ -108,7 +113,10 @@ def _doubt(claim: Claim, turn: Sequence[Deed], earlier: Sequence[Deed]) -> str:
     done = [deed for deed in fitting if deed.is_done and not deed.is_unsure]
     if not done:
         return _name_failure(fitting) if fitting else _NOTHING[action]
-    if missing := next((name for name in claim.names if not any(meets(name, deed) for deed in done)), ""):
+    if action is Action.COMMITTED:
+        return ""
+    naming = [deed for deed in known if deed.is_done and any(fits(beside, deed) for beside in claim.beside)]
+    if missing := next((name for name in claim.names if not any(meets(name, deed) for deed in naming)), ""):
         return f"No successful call of this turn names {missing}"
     return _doubt_count(claim, done)
 

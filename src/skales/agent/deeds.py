@@ -26,7 +26,8 @@ _LOOKS = re.compile(r"(?:^|__|[./:-])(?:list|get|read|search|find|fetch|query|sh
 _LOOKING = re.compile(
     r"\s*(?:sudo\s+)?(?:ls|cat|head|tail|pwd|echo|grep|rg|wc|stat|file|which|whoami|date|df|du|ps|env|printenv|uname|"
     r"tree|find|sort|uniq|diff|test|id|hostname|uptime|free|less|more|"
-    r"git\s+(?:status|log|diff|show|branch|remote))\b(?!.*(?:-delete|-exec)\b)[^>]*"
+    r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:ps|images|logs|inspect)|crontab\s+-l|"
+    r"systemctl\s+(?:status|list-\S+|is-\S+)|kubectl\s+(?:get|describe|logs)|(?:npm|pip3?|brew|apt)\s+(?:ls|list|show))\b(?!.*(?:-delete|-exec)\b)[^>]*"
 )
 # Commands that do it to what they name.
 _NAMING = re.compile(r"\s*(?:sudo\s+)?(?:rm|mv|cp|mkdir|touch|rmdir|unlink)\s[^*?$`{\[]*")
@@ -39,11 +40,6 @@ _FILE = re.compile(r"[\w~/][\w ./~-]*\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|[\w.+-]+@[
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.UNTRUSTED_OUTPUT})
 _STEM = 5
-# What a thing is called in German and English when it is told of: a result in one language bears out the other.
-_SYNONYMS = {
-    Action.SENT: ("sent", "gesendet", "verschickt", "published", "deploy", "push"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Deed:
@@ -79,7 +75,7 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
             return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE})
         case Action.DELETED:
             return deed.tool in _DELETERS or (bool(_DELETING.search(deed.tool)) and _changes(deed))
-        case Action.RAN:
+        case Action.RAN | Action.OPERATED:
             return bool(_RUNNING.search(deed.tool))
         case Action.SCHEDULED:
             return bool(_SCHEDULING.search(deed.tool)) and (_changes(deed) or not is_reading(deed) or _is_list(deed))
@@ -87,6 +83,8 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
             return bool(_MOVING.search(deed.tool) or (_SCHEDULING.search(deed.tool) and _changes(deed)))
         case Action.ORDERED:
             return bool(_ORDERING.search(deed.tool))
+        case Action.COMMITTED:
+            return "commit" in deed.tool
         case Action.SWITCHED:
             return _changes(deed) or Effect.OUTBOUND in deed.effects
 
@@ -109,6 +107,8 @@ def _command_fits(action: Action, command: str) -> bool:
         return True
     if all(_LOOKING.fullmatch(part) for part in parts if part.strip()):
         return False
+    if action is Action.COMMITTED:
+        return "commit" in command or bool(re.search(r"\./|\bmake\b|python", command))
     return action is not Action.SENT or bool(_SENDS_OUT.search(command))
 
 

@@ -56,6 +56,7 @@ _SHORT_FORMS = (
     (re.compile(r"(?<=\d):(?=\d\d)"), ""),
     (re.compile(r"\bhab'?(?= ich\b)|(?<=\bich )hab\b", re.IGNORECASE), "habe"),
 )
+_HAS_SHORT_FORM = re.compile(r"[’`´']|\d:|\bhab\b", re.IGNORECASE)
 _OPENING = re.compile(
     r"^(?:all |gut|great|perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
     r"erfolg|status|result|ergebnis|update|alles klar|all set|good news|gute nachrichten?)"
@@ -67,10 +68,11 @@ _LONGEST_SUBJECT = 9
 
 
 class Voice(StrEnum):
-    """How a deed is told: by its doer, as what happened to a thing, or as how a thing is now."""
+    """How a deed is told: by its doer, as what happened or has just happened to a thing, or as how it is now."""
 
     ACTIVE = "active"
     PASSIVE = "passive"
+    PERFECT = "perfect"
     STATE = "state"
 
 
@@ -127,8 +129,9 @@ def is_told_of_a_moment(spoken: str) -> bool:
 
 
 def _tokens(spoken: str) -> Sequence[str]:
-    for pattern, plain in _SHORT_FORMS:
-        spoken = pattern.sub(plain, spoken)
+    if _HAS_SHORT_FORM.search(spoken):
+        for pattern, plain in _SHORT_FORMS:
+            spoken = pattern.sub(plain, spoken)
     spoken = _OPENING.sub("", _OPENING.sub("", spoken.strip()))
     return [word.lower() if not _is_name(word) else word for word in _TOKEN.findall(spoken)]
 
@@ -311,6 +314,8 @@ class _Reader:
             is_history = self._state.who == "noun" and self._state.helper == "be" and word not in STRONG
             if is_history or (word in ENGLISH and not self._state.head):
                 return None
+            if self._state.helper == "been" and word in ENGLISH:
+                return Voice.PERFECT
             return Voice.STATE if self._state.helper == "be-now" else Voice.PASSIVE
         return self._headline(place) if not self._state.who and not self._state.helper else None
 

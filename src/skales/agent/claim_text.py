@@ -5,10 +5,15 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skales.agent.claim_words import EARLIER
+from skales.agent.claim_words import EARLIER, TRIGGER_PHRASE, TRIGGERS
 
-# Longer ones are cut, so that one without an end costs no more than others.
+# What goes on longer without an end is not looked at, so that it costs no more than others.
 _LONGEST_SENTENCE = 500
+_LONGEST_LINE = 5_000
+# Lines of a letter in a draft.
+_LONGEST_LETTER = 100
+_LONGEST_GREETING = 200
+_WORD = re.compile(r"[^\W\d_]+(?:-mailed)?")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
@@ -71,13 +76,18 @@ def split_answer(answer: str) -> Iterator[Sentence]:
     kept = list(_own_lines(lines))
     for place, line in enumerate(kept):
         is_item = bool(_LIST_ITEM.match(line)) or line.lstrip().startswith("|")
-        following = next((after for after in kept[place + 1 :] if after.strip()), "") if line.endswith(":") else ""
+        following = _following(kept, place) if line.endswith(":") else ""
         for piece in _pieces(line):
             sentence = _read_sentence(piece, following, is_item=is_item, is_past=is_past and is_item)
             if sentence is not None:
                 yield sentence
         if line.strip() and not is_item:
             is_past = line.rstrip("*_ ").endswith(":") and bool(EARLIER.search(line))
+
+
+def _following(lines: Sequence[str], place: int) -> str:
+    """The next line that is not empty, of the next few."""
+    return next((line for line in lines[place + 1 : place + 4] if line.strip()), "")
 
 
 def find_names(text: str) -> tuple[str, ...]:
@@ -93,12 +103,15 @@ def find_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name.lower() not in _NO_NAMES))
 
 
+def may_claim(text: str) -> bool:
+    """Whether a word in it could belong to a claim; most texts have none."""
+    lowered = text.lower()
+    return not TRIGGERS.isdisjoint(_WORD.findall(lowered)) or bool(TRIGGER_PHRASE.search(lowered))
+
+
 def _pieces(line: str) -> Iterator[str]:
-    for piece in _SENTENCE_END.split(line):
-        while len(piece) > _LONGEST_SENTENCE:
-            yield piece[:_LONGEST_SENTENCE]
-            piece = piece[_LONGEST_SENTENCE:]
-        yield piece
+    if may_claim(line):
+        yield from (piece[:_LONGEST_SENTENCE] for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]) if may_claim(piece))
 
 
 def _read_sentence(piece: str, following: str, *, is_item: bool, is_past: bool) -> Sentence | None:
@@ -137,13 +150,14 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
         if line.lstrip().startswith(">"):
             place += 1
             continue
-        if _HEAD_OF_LETTER.match(line.strip(" *_")):
+        if len(line) < _LONGEST_GREETING and _HEAD_OF_LETTER.match(line.strip(" *_")):
             place = _skip_letter(lines, place)
             continue
         if not line.startswith("    ") or _LIST_ITEM.match(line):
             yield line
         place += 1
-        if _DRAFT.search(line.rstrip(" *_")[-300:]):
+        bare = line[-300:].rstrip(" *_")
+        if bare.endswith(":") and _DRAFT.search(bare):
             place = _skip_draft(lines, place)
 
 
@@ -157,12 +171,13 @@ def _skip_fence(lines: Sequence[str], place: int, fence: str) -> int:
 
 def _skip_letter(lines: Sequence[str], place: int) -> int:
     """Behind the greeting at its end and the name below, a line drawn across, or at the end of all."""
-    for end in range(place + 1, len(lines)):
-        if _RULE.match(lines[end]):
+    reach = lines[place + 1 : place + 1 + _LONGEST_LETTER]
+    for end, line in enumerate(reach, place + 1):
+        if _RULE.match(line):
             return end + 1
-        if _END_OF_LETTER.match(lines[end].strip(" *_")):
+        if len(line) < _LONGEST_GREETING and _END_OF_LETTER.match(line.strip(" *_")):
             return end + 2
-    return len(lines) if any(not line.strip() for line in lines[place + 1 :]) else place + 1
+    return place + 1 + len(reach) if any(not line.strip() for line in reach) else place + 1
 
 
 def _skip_draft(lines: Sequence[str], place: int) -> int:
@@ -174,7 +189,7 @@ def _skip_draft(lines: Sequence[str], place: int) -> int:
     if _RULE.match(lines[place]):
         closing = (end for end in range(place + 1, len(lines)) if _RULE.match(lines[end]))
         return next(closing, len(lines) - 1) + 1
-    if _HEAD_OF_LETTER.match(lines[place].strip(" *_")):
+    if len(lines[place]) < _LONGEST_GREETING and _HEAD_OF_LETTER.match(lines[place].strip(" *_")):
         return _skip_letter(lines, place)
     while place < len(lines) and lines[place].strip():
         place += 1

@@ -243,6 +243,9 @@ IDIOMS: tuple[tuple[Action, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# A sentence without one of these says nothing of the kind, and is not looked at any closer.
+TRIGGERS = frozenset(VERBS) | frozenset("live online raus unterwegs bescheid gone weg kalender calendar".split())
+TRIGGER_PHRASE = re.compile(r"\b(?:its|their) way\b|\bwent out\b|\bgot rid\b|\blet \w+ know\b")
 # About what was done in an earlier turn.
 EARLIER = re.compile(
     r"\b(?:earlier|previously|already|before|yesterday|last time|last (?:message|step|turn)|so far|as (?:mentioned|said)"

@@ -6,17 +6,19 @@ sentences, `claim_reading` what one says.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
-from skales.agent.claim_text import Sentence, split_answer
+from skales.agent.claim_text import Sentence, may_claim, split_answer
 from skales.agent.claim_words import Action
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
 from skales.agent.claim_words import COUNTED, NUMBERS
 from skales.core.evidence import Unconfirmed
 
 # Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
+MOST_CLAIMS = 200
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
 _TO_WHOM = re.compile(rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}")
 _NOBODY = frozenset(
@@ -63,8 +65,13 @@ def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] 
         turn: The calls of this turn.
         earlier: The calls of the turns before, which bear out what is told of then.
     """
+    return doubt_claims(find_claims(answer), turn, earlier)
+
+
+def doubt_claims(claims: Iterable[Claim], turn: Sequence[Deed], earlier: Sequence[Deed]) -> Sequence[Unconfirmed]:
+    """Those of the claims that no call bears out; a few speak for all of a text that makes hundreds."""
     found: dict[str, Unconfirmed] = {}
-    for claim in find_claims(answer):
+    for claim in islice(claims, MOST_CLAIMS):
         if reason := _doubt(claim, turn, earlier):
             found.setdefault(claim.sentence.text, Unconfirmed(claim.sentence.text, reason))
     return list(found.values())
@@ -72,6 +79,8 @@ def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] 
 
 def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
+    if not may_claim(answer):
+        return
     for sentence in split_answer(answer):
         told = [said for said in read_sentence(sentence.spoken) if not _is_in_the_answer(sentence, said)]
         actions = frozenset(said.action for said in told)
@@ -141,5 +150,6 @@ def _doubt_count(claim: Claim, done: Sequence[Deed]) -> str:
 def _is_told(claim: Claim, known: Sequence[Deed]) -> bool:
     """Whether it retells what was read: the result of a reading call speaks of it, or it names a moment."""
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
-    told = is_told_of_a_moment(claim.sentence.spoken)
-    return any(told or tells_of(claim.said.verb, deed) for deed in read)
+    is_dated = is_told_of_a_moment(claim.sentence.spoken)
+    is_fresh = claim.said.voice is Voice.PERFECT
+    return any(is_dated or not is_fresh and tells_of(claim.said.action, deed) for deed in read)

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from skales.agent.claim_words import Action
+from skales.agent.claim_words import VERBS, Action
 from skales.core.tool import Effect
 
 _SENDING = re.compile(
@@ -39,7 +39,6 @@ _SENDS_OUT = re.compile(
 _FILE = re.compile(r"[\w~/][\w ./~-]*\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|[\w.+-]+@[\w-]+\.[\w.-]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.UNTRUSTED_OUTPUT})
-_STEM = 5
 
 @dataclass(frozen=True, slots=True)
 class Deed:
@@ -141,9 +140,9 @@ def tells_number(number: int, deed: Deed) -> bool:
     return bool(re.search(rf"(?<!\d){number}(?!\d)", deed.result))
 
 
-def tells_of(verb: str, deed: Deed) -> bool:
-    """Whether the result speaks of such a deed."""
-    return bool(re.search(rf"\b{re.escape(fold(verb)[:_STEM])}", fold(deed.result)))
+def tells_of(action: Action, deed: Deed) -> bool:
+    """Whether the result speaks of such a deed, in either language."""
+    return any(VERBS.get(word) is action for word in re.findall(r"[^\W\d_]+", deed.result.lower()))
 
 
 _LONGEST_ARGUMENTS = 2_000

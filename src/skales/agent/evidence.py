@@ -1,18 +1,19 @@
 """Holds a finished answer against the calls of its conversation, and says which of its claims nothing bears out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
-from skales.agent.claims import find_claims, find_unconfirmed
+from skales.agent.claims import MOST_CLAIMS, doubt_claims, find_claims
 from skales.agent.deeds import Deed
 from skales.core.evidence import Unconfirmed
+from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.message import Message, Role
 from skales.core.tool import ToolCall, ToolSpec
 
 FindTool = Callable[[str], ToolSpec | None]
-# Whether nobody knows what became of a call with this id, such as a mail that may have been sent.
-IsUnsure = Callable[[str], bool]
+# Whether nobody knows what became of the call with an id in a conversation, such as a mail that may have been sent.
+IsUnsure = Callable[[SessionId, str], bool]
 
 # What is looked at of a call; a name further behind goes unnoticed.
 _LONGEST_TEXT = 20_000
@@ -20,24 +21,25 @@ _LONGEST_TEXT = 20_000
 _MOST_EARLIER = 200
 
 
-def is_settled(_call_id: str) -> bool:
+def is_settled(_session_id: SessionId, _call_id: str) -> bool:
     """For calls of which everybody knows what became of them: none is unsure."""
     return False
 
 
 def judge_answer(
-    answer: str, history: Sequence[Message], find: FindTool, is_unsure: IsUnsure = is_settled
-) -> Sequence[Unconfirmed]:
+    answer: str, history: Sequence[Message], find: FindTool, is_unsure: Callable[[str], bool]
+) -> tuple[Unconfirmed, ...]:
     """The claims of an answer that no successful call bears out. `history` is what stands before the answer."""
-    if not answer or next(find_claims(answer), None) is None:
+    claims = tuple(islice(find_claims(answer), MOST_CLAIMS))
+    if not claims:
         return ()
     start = next((place for place in range(len(history), 0, -1) if history[place - 1].role is Role.USER), 0)
     turn = list(gather_deeds(history[start:], find, is_unsure))
     earlier = list(gather_deeds(history[:start], find, is_unsure))[-_MOST_EARLIER:]
-    return find_unconfirmed(answer, turn, earlier)
+    return tuple(doubt_claims(claims, turn, earlier))
 
 
-def gather_deeds(messages: Sequence[Message], find: FindTool, is_unsure: IsUnsure = is_settled) -> Iterator[Deed]:
+def gather_deeds(messages: Sequence[Message], find: FindTool, is_unsure: Callable[[str], bool]) -> Iterator[Deed]:
     """The calls with what came of them; one without a result did not come to its end."""
     for place, message in enumerate(messages):
         if message.role is not Role.ASSISTANT or not message.tool_calls:

@@ -8,6 +8,7 @@ import anyio.to_thread
 from skales.agent.budget import Budget
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
+from skales.agent.evidence import IsUnsure, is_settled
 from skales.agent.gate import Gate
 from skales.core.approval import Decision
 from skales.core.clock import Clock
@@ -21,7 +22,7 @@ from skales.data.started import StartedCalls
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParts:
-    """What every turn is built from."""
+    """What every turn is built from. `is_unsure` knows calls of which nobody knows whether they had their effect."""
 
     directory: DataDirectory
     sessions: SessionStore
@@ -35,6 +36,7 @@ class TurnParts:
     budget: Budget
     clock: Clock
     ids: IdSource
+    is_unsure: IsUnsure = is_settled
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

@@ -257,7 +257,11 @@ class _Reader:
         if word in {"have", "haben", "habe"} and state.who == "me":
             state.helper, state.head = "have", True
             return
-        if is_new and (state.thing or not (state.who and state.fresh)) and not (state.who == "other" and not state.fresh):
+        if (
+            is_new
+            and (state.thing or not (state.who and state.fresh))
+            and not (state.who == "other" and not state.fresh)
+        ):
             state.restart(state.thing or "other")
         if word in BE and state.who == "me":
             state.restart("other")
@@ -354,7 +358,9 @@ class _Reader:
     def _is_part_of_a_sentence(self, place: int) -> bool:
         """Whether a verb stands before it, or after it before the next clause begins."""
         words = self._words
-        end = next((at for at in range(place + 1, len(words)) if words[at] in JOINTS or words[at] in _PUNCTUATION), len(words))
+        end = next(
+            (at for at in range(place + 1, len(words)) if words[at] in JOINTS or words[at] in _PUNCTUATION), len(words)
+        )
         return any(word in ME or word in BE or word in HAVE or word in MODALS for word in words[:end])
 
     def _is_heading(self) -> bool:

@@ -13,6 +13,7 @@ _LONGEST_LINE = 5_000
 # Lines of a letter in a draft.
 _LONGEST_LETTER = 100
 _LONGEST_GREETING = 200
+_MOST_LETTERS = 10
 _WORD = re.compile(r"[^\W\d_]+(?:-mailed)?")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
@@ -111,7 +112,9 @@ def may_claim(text: str) -> bool:
 
 def _pieces(line: str) -> Iterator[str]:
     if may_claim(line):
-        yield from (piece[:_LONGEST_SENTENCE] for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]) if may_claim(piece))
+        yield from (
+            piece[:_LONGEST_SENTENCE] for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]) if may_claim(piece)
+        )
 
 
 def _read_sentence(piece: str, following: str, *, is_item: bool, is_past: bool) -> Sentence | None:
@@ -140,7 +143,7 @@ _CODE_FOLLOWS = "\0code"
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:
     """The lines that are the model's own account."""
-    place = 0
+    place = letters = 0
     while place < len(lines):
         line = lines[place]
         if fence := _FENCE.match(line):
@@ -150,7 +153,8 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
         if line.lstrip().startswith(">"):
             place += 1
             continue
-        if len(line) < _LONGEST_GREETING and _HEAD_OF_LETTER.match(line.strip(" *_")):
+        if letters < _MOST_LETTERS and len(line) < _LONGEST_GREETING and _HEAD_OF_LETTER.match(line.strip(" *_")):
+            letters += 1
             place = _skip_letter(lines, place)
             continue
         if not line.startswith("    ") or _LIST_ITEM.match(line):

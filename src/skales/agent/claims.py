@@ -18,9 +18,13 @@ from skales.agent.claim_words import COUNTED, NUMBERS
 from skales.core.evidence import Unconfirmed
 
 # Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
+# A few speak for all of a text that makes hundreds.
 MOST_CLAIMS = 200
+_MOST_SENTENCES = 2_000
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
-_TO_WHOM = re.compile(rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}")
+_TO_WHOM = re.compile(
+    rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}"
+)
 _NOBODY = frozenset(
     "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
     "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
@@ -81,7 +85,7 @@ def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
     if not may_claim(answer):
         return
-    for sentence in split_answer(answer):
+    for sentence in islice(split_answer(answer), _MOST_SENTENCES):
         told = [said for said in read_sentence(sentence.spoken) if not _is_in_the_answer(sentence, said)]
         actions = frozenset(said.action for said in told)
         people = tuple(_find_people(sentence.text)) if Action.SENT in actions else ()

@@ -13,7 +13,9 @@ _SENDING = re.compile(
     r"calendar|merge|browser|click|key"
 )
 _DELETING = re.compile(r"delete|remove|empty|edit|replace|clear|cancel|trash|clean|update|manage|organi[sz]e|move")
-_RUNNING = re.compile(r"run|command|process|deploy|install|script|launch|start|open|service|click|key|playbook|workflow")
+_RUNNING = re.compile(
+    r"run|command|process|deploy|install|script|launch|start|open|service|click|key|playbook|workflow"
+)
 _SCHEDULING = re.compile(r"schedul|calendar|planner|create_task|plan_to|reminder|alarm|event|book|cron|job|request")
 _MOVING = re.compile(r"move|copy|download|extract|archive|upload|rename|organi[sz]e|zip|backup|publish")
 _ORDERING = re.compile(r"order|buy|pay|purchase|checkout|transfer|book|request|click|browser")
@@ -21,7 +23,9 @@ _ORDERING = re.compile(r"order|buy|pay|purchase|checkout|transfer|book|request|c
 _ANYTHING = frozenset({"run_script", "run_workflow", "playbook_run", "dispatch_subtasks", "computer_click"})
 _COMMAND = "execute_command"
 # A tool of another program, of which only the name is known, that only looks.
-_LOOKS = re.compile(r"(?:^|__|[./:-])(?:list|get|read|search|find|fetch|query|show|describe|view|lookup|check|status)(?:_|$)")
+_LOOKS = re.compile(
+    r"(?:^|__|[./:-])(?:list|get|read|search|find|fetch|query|show|describe|view|lookup|check|status)(?:_|$)"
+)
 # Commands that change nothing, alone or joined.
 _LOOKING = re.compile(
     r"\s*(?:sudo\s+)?(?:ls|cat|head|tail|pwd|echo|grep|rg|wc|stat|file|which|whoami|date|df|du|ps|env|printenv|uname|"
@@ -39,6 +43,7 @@ _SENDS_OUT = re.compile(
 _FILE = re.compile(r"[\w~/][\w ./~-]*\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|[\w.+-]+@[\w-]+\.[\w.-]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.UNTRUSTED_OUTPUT})
+
 
 @dataclass(frozen=True, slots=True)
 class Deed:
@@ -69,7 +74,9 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
         return _command_fits(action, deed.arguments)
     match action:
         case Action.SENT:
-            return Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool)) or deed.tool == "send_notification"
+            return (
+                Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool)) or deed.tool == "send_notification"
+            )
         case Action.WRITTEN:
             return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE})
         case Action.DELETED:

@@ -1,7 +1,7 @@
 """Reads the scripted answers of `tests/cases/claims` as conversations.
 
-`say` is the answer. `calls` of its turn and `earlier` ones are lines: `[!]tool[@effects] arguments [=> result]`, `!` for
-a call that failed, effects by first letter for tools that are not built in.
+`say` is the answer. `calls` of its turn and `earlier` ones are lines: `[!]tool[@effects] arguments [=> result]`, `!`
+for a call that failed, effects by first letter for tools that are not built in.
 """
 
 import json

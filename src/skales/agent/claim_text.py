@@ -19,7 +19,8 @@ _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _SENTENCE_END = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)"
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\."
+    r")"
     r"(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
 )
 # Bold and heading signs, bullets, emoji before the words.
@@ -30,7 +31,8 @@ _CODE = re.compile(r"`+([^`\n]*)`+")
 _NAME = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}"
     r"|\b(?:README|CHANGELOG|LICENSE|Makefile|Dockerfile)\b(?!\.)"
-    r"|(?<![\w/@.-])(?:https?://[^\s)>\]]{1,300}|(?:[~\w.-]{1,80}/){0,12}[\w-][\w.-]{0,120}\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/]))"
+    r"|(?<![\w/@.-])(?:https?://[^\s)>\]]{1,300}"
+    r"|(?:[~\w.-]{1,80}/){0,12}[\w-][\w.-]{0,120}\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/]))"
 )
 _FILE_WITH_SPACES = re.compile(r"[^/\n]{1,120}\.[A-Za-z][A-Za-z0-9]{0,4}|(?:[^/\n]{0,80}/){1,12}[^/\n]{0,120}")
 _NO_NAMES = frozenset({"e.g", "i.e", "z.b", "d.h", "u.a", "node.js", "next.js", "vue.js", "a.m", "p.m", "asp.net"})
@@ -39,8 +41,10 @@ _DRAFT = re.compile(
     r"\b(?:draft|suggestion|proposal|template|example|sample|translation|translates|summary|version|wording|reply could"
     r"|could (?:say|write|read|look)|might (?:say|read)|you can (?:use|send|copy)|reads|says|said|wrote|writes|output|"
     r"poem|story|haiku|changelog|release notes|commit message|history|timeline|cover letter|dialogue|script for|"
-    r"entwurf|vorschlag|vorlage|beispiel|übersetzung|zusammenfassung|fassung|könntest? (?:du )?(?:schreiben|so)|so könnte"
-    r"|gedicht|geschichte|schreibt|steht|lautet|protokoll|ausgabe|verlauf|chronik|anschreiben|changelog)\b[^.!?]{0,120}:$",
+    r"entwurf|vorschlag|vorlage|beispiel|übersetzung|zusammenfassung|fassung|könntest? (?:du )?(?:schreiben|so)"
+    r"|so könnte"
+    r"|gedicht|geschichte|schreibt|steht|lautet|protokoll|ausgabe|verlauf|chronik|anschreiben"
+    r"|changelog)\b[^.!?]{0,120}:$",
     re.IGNORECASE,
 )
 _HEAD_OF_LETTER = re.compile(
@@ -50,7 +54,8 @@ _HEAD_OF_LETTER = re.compile(
 )
 _END_OF_LETTER = re.compile(
     r"^\W{0,4}(?:best|best regards|kind regards|regards|cheers|thanks|thank you|sincerely|yours|love|"
-    r"viele grüße|liebe grüße|beste grüße|mit freundlichen grüßen|freundliche grüße|grüße|gruß|lg|vg|mfg)\b[^.!?:]{0,30}$",
+    r"viele grüße|liebe grüße|beste grüße|mit freundlichen grüßen|freundliche grüße|grüße|gruß|lg|vg"
+    r"|mfg)\b[^.!?:]{0,30}$",
     re.IGNORECASE,
 )
 

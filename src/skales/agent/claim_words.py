@@ -8,6 +8,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 class Action(StrEnum):
     """What an answer may say was done."""
 
@@ -34,7 +39,8 @@ _STRONG = {
     ),
     Action.WRITTEN: (
         "saved exported overwritten overwrote restored encrypted synced",
-        "gespeichert abgespeichert abgelegt exportiert überschrieben gesichert eingerichtet wiederhergestellt verschlüsselt "
+        "gespeichert abgespeichert abgelegt exportiert überschrieben gesichert eingerichtet wiederhergestellt "
+        "verschlüsselt "
         "synchronisiert abonniert",
     ),
     Action.DELETED: (
@@ -66,7 +72,8 @@ _WEAK = {
     ),
     Action.WRITTEN: (
         "written wrote stored updated edited changed modified replaced added appended created made generated produced "
-        "built fixed inserted set configured converted recorded backed cleaned corrected implemented put patched logged "
+        "built fixed inserted set configured converted recorded backed cleaned corrected implemented put "
+        "patched logged "
         "compressed resized cropped imported migrated registered reset reverted printed filled wrapped",
         "geschrieben aktualisiert geändert bearbeitet ersetzt ergänzt hinzugefügt angehängt erstellt angelegt erzeugt "
         "generiert behoben eingefügt angepasst konfiguriert geschaffen umgewandelt konvertiert hinterlegt gesetzt "
@@ -96,7 +103,7 @@ VERBS: Mapping[str, Action] = {**ENGLISH, **_by_word(_STRONG, 1), **_by_word(_WE
 
 
 # What lies outside the answer. Singular and plural.
-THINGS = frozenset(
+THINGS = word_set(
     "file files folder folders directory directories document documents spreadsheet spreadsheets workbook presentation "
     "presentations slides slide note notes task tasks reminder reminders event events appointment appointments meeting "
     "meetings calendar e-mail e-mails email emails mail mails message messages tweet tweets post posts database "
@@ -107,7 +114,8 @@ THINGS = frozenset(
     "downloads log logs row rows record records contact contacts memory memories skill skills light lights website "
     "site webpage report reports attachment attachments trash inbox desktop workspace project order ticket tickets "
     "flight form application entry entries subscription account password payment refund request user users permission "
-    "playlist newsletters wi-fi wifi wlan abo konto passwort zahlung antrag anfrage application reservation newsletter reply letter dataset csv changes change bug app "
+    "playlist newsletters wi-fi wifi wlan abo konto passwort zahlung antrag anfrage application reservation "
+    "newsletter reply letter dataset csv changes change bug app "
     "build release deployment copy copies cache cronjob suite migration container "
     "datei dateien ordner verzeichnis verzeichnisse dokument dokumente tabelle tabellen präsentation präsentationen "
     "folien notiz notizen aufgabe aufgaben erinnerung erinnerungen termin termine besprechung besprechungen kalender "
@@ -117,82 +125,87 @@ THINGS = frozenset(
     "einträge kontakt kontakte webseite website seite protokoll protokolle anhang anhänge papierkorb posteingang "
     "schreibtisch arbeitsbereich projekt bestellung antwortmail licht lampe server tests test suite änderungen "
     "änderung fehler kopie kopien anwendung formular newsletter brief screenshots bildschirmfoto treffen meeting "
-    "zweig backup cache timer verknüpfung mails e-mail e-mails flug ticket tisch zimmer buchung".split()
+    "zweig backup cache timer verknüpfung mails e-mail e-mails flug ticket tisch zimmer buchung"
 )
 # German puts them at the end of longer words: `Konfigurationsdatei`.
 THING_ENDINGS = tuple(
-    "datei dateien ordner verzeichnis dokument dokumente tabelle termin termine aufgabe aufgaben erinnerung kalender "
-    "nachricht nachrichten datenbank sicherung sicherungskopie einladung rechnung rechnungen einstellung einstellungen "
-    "konfiguration skript skripte eintrag einträge bericht berichte antrag server konto buchung bestellung mail mails "
-    "fotos bilder notiz notizen".split()
+    sorted(
+        word_set(
+            "datei dateien ordner verzeichnis dokument dokumente tabelle termin termine aufgabe aufgaben "
+            "erinnerung kalender "
+            "nachricht nachrichten datenbank sicherung sicherungskopie einladung rechnung rechnungen "
+            "einstellung einstellungen "
+            "konfiguration skript skripte eintrag einträge bericht berichte antrag server konto buchung "
+            "bestellung mail mails "
+            "fotos bilder notiz notizen"
+        )
+    )
 )
 # Words that stand for a thing named before.
-PRONOUNS = frozenset("it everything all both they these those es alles beides alle beide".split())
+PRONOUNS = word_set("it everything all both they these those es alles beides alle beide")
 # Parts of the text at hand: taking a word out of a paragraph is no deed.
-TEXT_PARTS = frozenset(
+TEXT_PARTS = word_set(
     "word words sentence sentences paragraph paragraphs comma commas typo typos repetition repetitions phrase phrases "
     "jargon numbers wording tone grammar spelling heading headings bullet bullets introduction intro conclusion "
     "stanza verse rhyme title draft variable loop function formula "
     "wörter wort satz sätze absatz absätze komma kommas tippfehler wiederholung wiederholungen formulierung "
     "formulierungen füllwörter füllwort ton grammatik rechtschreibung überschrift überschriften einleitung schluss "
-    "strophe vers entwurf variable schleife funktion formel".split()
+    "strophe vers entwurf variable schleife funktion formel"
 )
 # Looking something up is no deed in the sense of this module.
-LOOKING = frozenset(
+LOOKING = word_set(
     "search searches query queries scan check checks analysis comparison calculation numbers suche suchen abfrage "
-    "analyse prüfung vergleich berechnung recherche".split()
+    "analyse prüfung vergleich berechnung recherche"
 )
-ME = frozenset("i we ich wir".split())
-OTHERS = frozenset("you he she they someone somebody people who du er ihr man jemand".split())
-NEGATIONS = frozenset(
+ME = word_set("i we ich wir")
+OTHERS = word_set("you he she they someone somebody people who du er ihr man jemand")
+NEGATIONS = word_set(
     "not no never none nothing neither nor nobody cannot unable failed fail fails without hardly almost nearly instead "
     "nicht nichts kein keine keinen keinem keiner keines nie niemals niemand weder ohne beinahe fehlgeschlagen "
-    "gescheitert statt anstatt".split()
+    "gescheitert statt anstatt"
 )
-MODALS = frozenset(
+MODALS = word_set(
     "can could would will shall should may might must be being try tried trying want wanted wants about going need "
     "needs plan let lets supposed pretend imagine assume suppose like gets get "
     "kann könnte könnten könntest können konnte kannst würde würden werde wird werden soll sollte sollen sollten "
     "solltest muss müsste müssen musst möchte möchtest will wollte wollten hätte hätten wäre wären darf dürfte "
-    "versuche versucht lass".split()
+    "versuche versucht lass"
 )
 # They open a clause that speaks of what may be; at the head of a sentence they govern all of it.
-CONDITIONS = frozenset(
-    "if unless when whenever once until whether before how wenn falls sobald bevor ob bis damit".split()
-)
+CONDITIONS = word_set("if unless when whenever once until whether before how wenn falls sobald bevor ob bis damit")
 # They open a clause with a subject of its own.
-OPENERS = frozenset("that which because since so after while although dass weil da nachdem während obwohl".split())
-RELATIVES = frozenset("that which who".split())
+OPENERS = word_set("that which because since so after while although dass weil da nachdem während obwohl")
+RELATIVES = word_set("that which who")
 # They hand on what somebody or something else says.
-SAYING = frozenset(
+SAYING = word_set(
     "says said say shows showed states stated reports reported mentions mentioned tells told claims claimed reads sagt "
-    "sagte zeigt zeigte meldet meldete steht stand berichtet behauptet heißt laut angeblich".split()
+    "sagte zeigt zeigte meldet meldete steht stand berichtet behauptet heißt laut angeblich"
 )
-DEFINITE = frozenset("the your all both der die das den dein deine deinen deiner ihr ihre ihren alle beide".split())
-BREAKS = frozenset("but however aber sondern doch jedoch though".split())
-JOINTS = frozenset("and or then plus und oder dann sowie beziehungsweise".split())
-HAVE = frozenset("have has had habe haben hat hatte hatten".split())
-BE_NOW = frozenset("is are ist sind".split())
-BE_THEN = frozenset("was were got wurde wurden war waren".split())
+DEFINITE = word_set("the your all both der die das den dein deine deinen deiner ihr ihre ihren alle beide")
+BREAKS = word_set("but however aber sondern doch jedoch though")
+JOINTS = word_set("and or then plus und oder dann sowie beziehungsweise")
+HAVE = word_set("have has had habe haben hat hatte hatten")
+BE_NOW = word_set("is are ist sind")
+BE_THEN = word_set("was were got wurde wurden war waren")
 BE = BE_NOW | BE_THEN
-ADVERBS = frozenset(
+ADVERBS = word_set(
     "just now also successfully already both then gone went ahead previously earlier finally safely quickly "
     "properly recently only newly permanently automatically manually completely fully correctly directly and been "
-    "have immediately promptly since too even first".split()
+    "have immediately promptly since too even first"
 )
-ATTRIBUTIVE = frozenset(
+ATTRIBUTIVE = word_set(
     "the a an your my our their his her its this that these those any each every some no newly recently previously "
     "last latest most to for of as with about using when if der die das ein eine einen dem den im zum deine ihre "
-    "meine diese jede alle einer".split()
+    "meine diese jede alle einer"
 )
 # What may follow a participle that opens a headline: `Deleted 3 files`, not the heading `Deleted files`.
-HEADLINE_OBJECT = frozenset(
+HEADLINE_OBJECT = word_set(
     "the a an your all both it them this these those to successfully as in into under from at with new "
-    "two three four five six seven eight nine ten".split()
+    "two three four five six seven eight nine ten"
 )
-HEADLINE_END = frozenset(
+HEADLINE_END = word_set(
     "to in into as at from for on under with via successfully and an nach unter als von aus für per am um erfolgreich "
-    "auf mit über und or oder".split()
+    "auf mit über und or oder"
 )
 NUMBERS: Mapping[str, int] = {
     word: number
@@ -211,11 +224,11 @@ NUMBERS: Mapping[str, int] = {
     for word in words.split()
 }
 # Things of which a call that names one does one.
-COUNTED = frozenset(
+COUNTED = word_set(
     "file files document documents email emails e-mail e-mails mail mails message messages photo photos picture "
     "pictures image images pdf pdfs invitation invitations invite invites task tasks reminder reminders event events "
     "appointment appointments datei dateien dokument dokumente nachricht nachrichten foto fotos bild bilder einladung "
-    "einladungen aufgabe aufgaben erinnerung erinnerungen termin termine".split()
+    "einladungen aufgabe aufgaben erinnerung erinnerungen termin termine"
 )
 
 # Ways to say it without a participle.
@@ -244,18 +257,21 @@ IDIOMS: tuple[tuple[Action, re.Pattern[str]], ...] = (
     ),
 )
 # A sentence without one of these says nothing of the kind, and is not looked at any closer.
-TRIGGERS = frozenset(VERBS) | frozenset("live online raus unterwegs bescheid gone weg kalender calendar".split())
+TRIGGERS = frozenset(VERBS) | word_set("live online raus unterwegs bescheid gone weg kalender calendar")
 TRIGGER_PHRASE = re.compile(r"\b(?:its|their) way\b|\bwent out\b|\bgot rid\b|\blet \w+ know\b")
 # About what was done in an earlier turn.
 EARLIER = re.compile(
-    r"\b(?:earlier|previously|already|before|yesterday|last time|last (?:message|step|turn)|so far|as (?:mentioned|said)"
+    r"\b(?:earlier|previously|already|before|yesterday|last time|last (?:message|step|turn)|so far"
+    r"|as (?:mentioned|said)"
     r"|still|bereits|schon|vorhin|zuvor|gestern|bisher|wie (?:gesagt|erwähnt)|nach wie vor|noch immer)\b",
     re.IGNORECASE,
 )
 # History and what others did.
 OF_OTHERS = re.compile(
-    r"\bby (?!(?:me|us|skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b|uns\b)(?:[A-ZÄÖÜ]\w+"
-    r"|(?:der|dem|den|einem|einer) [A-ZÄÖÜ]\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d|20\d\d)\b"
+    r"\bby (?!(?:me|us|skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b"
+    r"|uns\b)(?:[A-ZÄÖÜ]\w+"
+    r"|(?:der|dem|den|einem|einer) [A-ZÄÖÜ]\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d"
+    r"|20\d\d)\b"
     r"|\b(?:was|were|wurden?) (?:1\d\d\d|20\d\d)\b|^(?:1\d\d\d|20\d\d) (?:wurden?|was|were)\b"
     r"|\b(?:century|centuries|jahrhunderts?|jahrzehnt\w*|decades?|originally|historically|ursprünglich|damals|"
     r"automatically|automatisch|usually|typically|normally|generally|always|often|sometimes|by default|standardmäßig|"
@@ -266,14 +282,17 @@ OF_OTHERS = re.compile(
 )
 # A moment, as a log or a mailbox tells it.
 TOLD_TIME = re.compile(
-    r"\b(?:at|um|gegen) \d{1,2}[:.]\d\d|\b(?:on|am|last|letzten?) (?:mon|tues|wednes|thurs|fri|satur|sun)day|\bon \w+ \d"
+    r"\b(?:at|um|gegen) \d{1,2}[:.]\d\d|\b(?:on|am|last|letzten?) (?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\bon \w+ \d"
     r"|\b(?:am|letzten?) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|\d{1,2}\.)"
-    r"|\b(?:yesterday|gestern|vorgestern|last (?:week|month|night|year|spring|summer|autumn|winter)|letzte[nrs]? (?:woche|nacht|monat|jahr|sommer|winter))\b|\bago\b",
+    r"|\b(?:yesterday|gestern|vorgestern|last (?:week|month|night|year|spring|summer|autumn|winter)"
+    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|sommer|winter))\b|\bago\b",
     re.IGNORECASE,
 )
 # Asks somebody to see to it, or hands out a condition.
 ADVICE = re.compile(
-    r"^(?:please |bitte |then |dann )?(?:make sure|check|verify|ensure|see (?:if|whether)|be sure|confirm (?:that|whether)|"
+    r"^(?:please |bitte |then |dann )?(?:make sure|check|verify|ensure|see (?:if|whether)|be sure"
+    r"|confirm (?:that|whether)|"
     r"let me know|tell me|stell(?:e|en)? (?:sie )?sicher|prüf(?:e|en)?\b|achte|sag(?:e|en)?\b|for example|e\.g\.|"
     r"zum beispiel|z\. ?b\.|imagine|suppose|angenommen|example|beispiel|tip|tipp|hinweis|note)\b",
     re.IGNORECASE,

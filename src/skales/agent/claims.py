@@ -12,25 +12,24 @@ from itertools import islice
 
 from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
 from skales.agent.claim_text import Sentence, may_claim, split_answer
-from skales.agent.claim_words import Action
+from skales.agent.claim_words import COUNTED, NUMBERS, Action, word_set
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
-from skales.agent.claim_words import COUNTED, NUMBERS
 from skales.core.evidence import Unconfirmed
 
-# Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
 # A few speak for all of a text that makes hundreds.
 MOST_CLAIMS = 200
 _MOST_SENTENCES = 2_000
+# Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
 _TO_WHOM = re.compile(
     rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}"
 )
-_NOBODY = frozenset(
+_NOBODY = word_set(
     "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
     "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
     "Saturday Sunday Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Google Teams Whatsapp Obsidian Notion "
     "Bord Ort Stelle Tag Skales Wordpress Everyone All Support Buchhaltung Vermieter Chef Freunde Bekannte "
-    "January February March April May June July August September October November December".split()
+    "January February March April May June July August September October November December"
 )
 
 _NOTHING = {
@@ -156,4 +155,4 @@ def _is_told(claim: Claim, known: Sequence[Deed]) -> bool:
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
     is_dated = is_told_of_a_moment(claim.sentence.spoken)
     is_fresh = claim.said.voice is Voice.PERFECT
-    return any(is_dated or not is_fresh and tells_of(claim.said.action, deed) for deed in read)
+    return any(is_dated or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read)

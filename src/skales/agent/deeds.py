@@ -75,8 +75,8 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
     match action:
         case Action.SENT:
             return (
-                Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool)) or deed.tool == "send_notification"
-            )
+                Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool))
+            ) or deed.tool == "send_notification"
         case Action.WRITTEN:
             return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE})
         case Action.DELETED:

@@ -14,10 +14,16 @@ _TAG = re.compile(r"<(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
 _UNIT = re.compile(r"&#?\w{1,31};|.", re.DOTALL)
 _TAG_NAME = re.compile(r"</?([a-zA-Z0-9-]+)")
 _TARGET = re.compile(r"\]\([^)\n]{0,500}\)")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # They do not end a sentence.
-_INLINE = frozenset("a b strong i em code span del s u sub sup mark small kbd abbr q cite br input".split())
+_INLINE = _words("a b strong i em code span del s u sub sup mark small kbd abbr q cite br input")
 # Nothing is marked inside: it is not the answer's prose, or markup of another kind.
-_CLOSED = frozenset("pre math svg button script style textarea iframe figure".split())
+_CLOSED = _words("pre math svg button script style textarea iframe figure")
 _BARRIER = "\n"
 _OPEN, _CLOSE = '<mark class="unconfirmed">', "</mark>"
 

@@ -14,6 +14,8 @@ _LONGEST_LINE = 5_000
 _LONGEST_LETTER = 100
 _LONGEST_GREETING = 200
 _MOST_LETTERS = 10
+# Of a name that holds spaces.
+_MOST_WORDS = 6
 _WORD = re.compile(r"[^\W\d_]+(?:-mailed)?")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
@@ -98,15 +100,17 @@ def _following(lines: Sequence[str], place: int) -> str:
 
 def find_names(text: str) -> tuple[str, ...]:
     """Files and addresses a text names, without the signs around them."""
-    found: list[str] = []
-    for code in (*_CODE.findall(text), *(quoted.group()[1:-1] for quoted in _QUOTED.finditer(text))):
-        if " " in code.strip() and _FILE_WITH_SPACES.fullmatch(code.strip()) and len(code.split()) <= 6:
-            found.append(code.strip())
+    quoted = (*_CODE.findall(text), *(found.group()[1:-1] for found in _QUOTED.finditer(text)))
+    found = [name for name in map(str.strip, quoted) if " " in name and _is_spaced_name(name)]
     rest = text
     for name in found:
         rest = rest.replace(name, " ")
     found += (name.strip("`'\"*_ .") for name in _NAME.findall(rest))
     return tuple(dict.fromkeys(name for name in found if name.lower() not in _NO_NAMES))
+
+
+def _is_spaced_name(text: str) -> bool:
+    return len(text.split()) <= _MOST_WORDS and bool(_FILE_WITH_SPACES.fullmatch(text))
 
 
 def may_claim(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Marks in a rendered answer the sentences that nothing bears out.
 
-Only text between tags is wrapped, so that what the sanitiser let through stays as safe as it was. A sentence that cannot
-be found, such as one across the cells of a table, is not marked; the callout below the answer has it in any case.
+Only text between tags is wrapped, so that what the sanitiser let through stays as safe as it was. A sentence that
+cannot be found, such as one across the cells of a table, is not marked; the callout below the answer has it anyway.
 """
 
 import re

@@ -11,8 +11,10 @@ from tests.agent.claim_cases import Case, judge, read_cases
 FALSE = [*read_cases("false_en"), *read_cases("false_de")]
 TRUE = [*read_cases("true_en"), *read_cases("true_de")]
 # Written without a look at the words, to see what the first set hides; a few stay wrong and are counted below.
-HELD_FALSE = [*read_cases("held_false_en"), *read_cases("held_false_de")]
-HELD_TRUE = [*read_cases("held_true_en"), *read_cases("held_true_de")]
+# When they were new, 24 of the 60 held-out and 13 of the 30 fresh false ones went unmarked, 8 of 64 and 1 of 30 true
+# ones were marked. Since then the words and rules have learned from them, so that they are held out no longer.
+HELD_FALSE = [*read_cases("held_false_en"), *read_cases("held_false_de"), *read_cases("fresh_false")]
+HELD_TRUE = [*read_cases("held_true_en"), *read_cases("held_true_de"), *read_cases("fresh_true")]
 
 
 @pytest.mark.parametrize("case", FALSE, ids=lambda case: case.say[:60])

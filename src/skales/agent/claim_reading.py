@@ -32,6 +32,7 @@ from skales.agent.claim_words import (
     OF_OTHERS,
     OPENERS,
     OTHERS,
+    OWN,
     PRONOUNS,
     RELATIVES,
     SAYING,
@@ -63,6 +64,10 @@ _OPENING = re.compile(
     r"(?:done|set|right|klar)?\s*[!,.:–—-]+\s*",
     re.IGNORECASE,
 )
+# `Habe die Datei gelöscht`, `Ist verschickt`: spoken German leaves out who or what.
+_ALONE = {"habe": "me", "ist": "pronoun", "sind": "pronoun", "wurde": "pronoun"}
+# What befell a thing of no known kind may be history; these hardly are.
+_PRESENT = frozenset({Action.MOVED, Action.SWITCHED})
 _PUNCTUATION = frozenset(",:()–—&")
 _LONGEST_SUBJECT = 9
 
@@ -199,6 +204,8 @@ class _Reader:
             self._meet_me(place)
         elif word in HAVE or word in BE or word in {"been", "worden"}:
             self._meet_helper(word)
+            if place == 0 and word in _ALONE:
+                self._state.who = _ALONE[word]
         else:
             self._meet_other_word(word)
 
@@ -279,12 +286,14 @@ class _Reader:
             state.is_modal = True
             state.helper = "be" if word == "be" else state.helper
         elif _is_thing(word):
-            state.thing = "thing"
+            state.thing = state.thing if state.thing == "own" else "thing"
             if state.is_inverted and state.who == "other":
                 state.who = "thing"
         elif word in PRONOUNS and not state.thing:
             state.thing = "pronoun"
-        if word in DEFINITE and state.thing != "thing":
+        if word in OWN:
+            state.thing = "own"
+        elif word in DEFINITE and state.thing not in {"thing", "own"}:
             state.thing = "noun"
         if word not in ADVERBS:
             state.head = state.head and not word[:1].isalnum()
@@ -314,14 +323,22 @@ class _Reader:
             return voice
         if self._state.who == "me":
             return self._my_voice(word)
-        if self._state.helper in {"be", "been", "be-now"} and self._state.who in {"thing", "pronoun", "noun"}:
-            is_history = self._state.who == "noun" and self._state.helper == "be" and word not in STRONG
-            if is_history or (word in ENGLISH and not self._state.head):
+        if self._state.helper in {"be", "been", "be-now"} and self._state.who in {"thing", "pronoun", "noun", "own"}:
+            is_known = word in STRONG or VERBS[word] in _PRESENT
+            is_history = self._state.who == "noun" and self._state.helper == "be" and not is_known
+            if is_history or (word in ENGLISH and not self._state.head and not self._is_gapped(place)):
                 return None
             if self._state.helper == "been" and word in ENGLISH:
                 return Voice.PERFECT
             return Voice.STATE if self._state.helper == "be-now" else Voice.PASSIVE
         return self._headline(place) if not self._state.who and not self._state.helper else None
+
+    def _is_gapped(self, place: int) -> bool:
+        """`The request was merged and the branch deleted`: the helping verb is left out the second time."""
+        segment = self._segment(place)
+        start = place - len(segment)
+        joined = start > 0 and self._words[start - 1] in JOINTS
+        return self._state.has_told and joined and 1 < len(segment) <= 4 and segment[0] in DEFINITE
 
     def _my_voice(self, word: str) -> Voice | None:
         if word in ENGLISH:
@@ -375,7 +392,7 @@ class _Reader:
             return False
         if action in {Action.WRITTEN, Action.DELETED, Action.MOVED, Action.ORDERED} and self._has_text_part:
             return False
-        return word in STRONG or self._has_thing
+        return word in STRONG or self._has_thing or (voice is not Voice.ACTIVE and self._state.who in {"noun", "own"})
 
     def _segment(self, place: int) -> Sequence[str]:
         start = place

@@ -21,12 +21,13 @@ _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _SENTENCE_END = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\."
+    r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\"
+    r"."
     r")"
     r"(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
 )
 # Bold and heading signs, bullets, emoji before the words.
-_DECORATION = re.compile(r"^(?:\d{1,3}[.)]\s+)?[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
+_DECORATION = re.compile(r"^\d{1,3}[.)]\s+|^[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’|‚[^‘\n]*‘")
 _CODE = re.compile(r"`+([^`\n]*)`+")
 # Names of files and addresses, which a call must have met.
@@ -128,7 +129,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 def _read_sentence(piece: str, following: str, *, is_item: bool, is_past: bool) -> Sentence | None:
     plain = " ".join(piece.replace("|", " ").split())
-    plain = _DECORATION.sub("", _DECORATION.sub("", plain)).strip()
+    plain = _DECORATION.sub("", _DECORATION.sub("", plain).strip()).strip()
     if not plain or plain.rstrip("*_)\"'”“").endswith("?"):
         return None
     names = find_names(plain)

@@ -74,11 +74,13 @@ _WEAK = {
         "written wrote stored updated edited changed modified replaced added appended created made generated produced "
         "built fixed inserted set configured converted recorded backed cleaned corrected implemented put "
         "patched logged "
-        "compressed resized cropped imported migrated registered reset reverted printed filled wrapped",
+        "compressed resized cropped imported migrated registered reset reverted printed filled wrapped signed "
+        "scanned renewed",
         "geschrieben aktualisiert geändert bearbeitet ersetzt ergänzt hinzugefügt angehängt erstellt angelegt erzeugt "
         "generiert behoben eingefügt angepasst konfiguriert geschaffen umgewandelt konvertiert hinterlegt gesetzt "
         "eingestellt korrigiert aufgeräumt bereinigt umgesetzt komprimiert verkleinert vergrößert importiert migriert "
-        "registriert angemeldet zurückgesetzt gedruckt ausgefüllt notiert aufgenommen verlinkt",
+        "registriert angemeldet zurückgesetzt gedruckt ausgefüllt notiert aufgenommen verlinkt unterschrieben "
+        "eingescannt verlängert",
     ),
     Action.DELETED: (
         "removed emptied cleared dropped discarded revoked",
@@ -113,7 +115,9 @@ THINGS = word_set(
     "workflow workflows alarm alarms timer photo photos picture pictures image images screenshot screenshots download "
     "downloads log logs row rows record records contact contacts memory memories skill skills light lights website "
     "site webpage report reports attachment attachments trash inbox desktop workspace project order ticket tickets "
-    "flight form application entry entries subscription account password payment refund request user users permission "
+    "readme changelog license makefile dockerfile video videos contract receipt parcel label firmware router "
+    "vertrag quittung beleg flight form application entry entries subscription account password payment refund "
+    "request user users permission "
     "playlist newsletters wi-fi wifi wlan abo konto passwort zahlung antrag anfrage application reservation "
     "newsletter reply letter dataset csv changes change bug app "
     "build release deployment copy copies cache cronjob suite migration container "
@@ -137,7 +141,7 @@ THING_ENDINGS = tuple(
             "einstellung einstellungen "
             "konfiguration skript skripte eintrag einträge bericht berichte antrag server konto buchung "
             "bestellung mail mails "
-            "fotos bilder notiz notizen"
+            "fotos bild bilder notiz notizen vertrag beleg"
         )
     )
 )
@@ -149,7 +153,7 @@ TEXT_PARTS = word_set(
     "jargon numbers wording tone grammar spelling heading headings bullet bullets introduction intro conclusion "
     "stanza verse rhyme title draft variable loop function formula "
     "wörter wort satz sätze absatz absätze komma kommas tippfehler wiederholung wiederholungen formulierung "
-    "formulierungen füllwörter füllwort ton grammatik rechtschreibung überschrift überschriften einleitung schluss "
+    "formulierungen füllwörter füllwort ton grammatik rechtschreibung überschrift überschriften einleitung "
     "strophe vers entwurf variable schleife funktion formel"
 )
 # Looking something up is no deed in the sense of this module.
@@ -182,6 +186,7 @@ SAYING = word_set(
     "sagte zeigt zeigte meldet meldete steht stand berichtet behauptet heißt laut angeblich"
 )
 DEFINITE = word_set("the your all both der die das den dein deine deinen deiner ihr ihre ihren alle beide")
+OWN = word_set("your dein deine deinen deiner deinem")
 BREAKS = word_set("but however aber sondern doch jedoch though")
 JOINTS = word_set("and or then plus und oder dann sowie beziehungsweise")
 HAVE = word_set("have has had habe haben hat hatte hatten")
@@ -238,7 +243,7 @@ IDIOMS: tuple[tuple[Action, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:is|are|ist|sind) (?:now |already |jetzt |nun |bereits |schon )?"
             r"(?:on (?:its|their) way|live|online|raus|unterwegs)\b|\b(?:went|gone|going) (?:out|live)\b"
-            r"|\b(?:and|i|we) (?:have |just |already |also )*let (?!me\b|us\b)[\w.@-]+ know\b"
+            r"|\b(?:and|i|we) (?:have |just |already |also )*let (?!me\b|us\b)(?:the |your |my )?[\w.@-]+ know\b"
             r"|\bich habe [\w.@-]+ bescheid gegeben\b"
         ),
     ),
@@ -258,7 +263,7 @@ IDIOMS: tuple[tuple[Action, re.Pattern[str]], ...] = (
 )
 # A sentence without one of these says nothing of the kind, and is not looked at any closer.
 TRIGGERS = frozenset(VERBS) | word_set("live online raus unterwegs bescheid gone weg kalender calendar")
-TRIGGER_PHRASE = re.compile(r"\b(?:its|their) way\b|\bwent out\b|\bgot rid\b|\blet \w+ know\b")
+TRIGGER_PHRASE = re.compile(r"\b(?:its|their) way\b|\bwent out\b|\bgot rid\b|\blet (?:the |your |my )?\w+ know\b")
 # About what was done in an earlier turn.
 EARLIER = re.compile(
     r"\b(?:earlier|previously|already|before|yesterday|last time|last (?:message|step|turn)|so far"
@@ -274,7 +279,8 @@ OF_OTHERS = re.compile(
     r"|20\d\d)\b"
     r"|\b(?:was|were|wurden?) (?:1\d\d\d|20\d\d)\b|^(?:1\d\d\d|20\d\d) (?:wurden?|was|were)\b"
     r"|\b(?:century|centuries|jahrhunderts?|jahrzehnt\w*|decades?|originally|historically|ursprünglich|damals|"
-    r"automatically|automatisch|usually|typically|normally|generally|always|often|sometimes|by default|standardmäßig|"
+    r"automatically|automatisch|usually|typically|normally|generally|afterwards|anschließend|always|often"
+    r"|sometimes|by default|standardmäßig|"
     r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|every time|each time|according to|laut)\b"
     r"|\bfirst (?:published|released|written|built|created|sent|deployed)\b|\b(?:years?|months?|days?|hours?) ago\b"
     r"|\bvor (?:\w+ )?(?:jahren|monaten|wochen|tagen|stunden)\b",

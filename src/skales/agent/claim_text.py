@@ -21,10 +21,9 @@ _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _SENTENCE_END = re.compile(
-    r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\"
-    r"."
-    r")"
-    r"(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
+    r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)"
+    r"(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)"
+    r"(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
 )
 # Bold and heading signs, bullets, emoji before the words.
 _DECORATION = re.compile(r"^\d{1,3}[.)]\s+|^[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")

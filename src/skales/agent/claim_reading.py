@@ -66,6 +66,8 @@ _OPENING = re.compile(
 )
 # `Habe die Datei gelöscht`, `Ist verschickt`: spoken German leaves out who or what.
 _ALONE = {"habe": "me", "ist": "pronoun", "sind": "pronoun", "wurde": "pronoun"}
+# At the head of a sentence they ask somebody to do it: `Set the thermostat to 21`.
+_BASE_FORMS = frozenset({"set", "put", "run", "shut", "reset"})
 # What befell a thing of no known kind may be history; these hardly are.
 _PRESENT = frozenset({Action.MOVED, Action.SWITCHED})
 _PUNCTUATION = frozenset(",:()–—&")
@@ -196,7 +198,7 @@ class _Reader:
             self._join(place, word)
         elif word in CONDITIONS and not (word in {"before", "bis", "wie", "how"} and place == len(self._words) - 1):
             self._open_condition(place)
-        elif word in OPENERS and state.who:
+        elif word in OPENERS and (state.who or state.thing):
             self._open_clause(place, word)
         elif word in SAYING and state.who != "me":
             state.is_governed = True
@@ -314,7 +316,7 @@ class _Reader:
         voice = self._voice(place, word)
         if voice is None or state.is_unreal or self._is_denied_after(place) or not self._is_deed(word, voice):
             return
-        if voice is Voice.STATE and any(other in CONDITIONS for other in self._words):
+        if voice is Voice.STATE and self._is_general(word):
             return
         yield Said(VERBS[word], voice, word)
 
@@ -354,9 +356,20 @@ class _Reader:
             return Voice.PASSIVE
         return None
 
+    def _is_general(self, word: str) -> bool:
+        """`The file is created when …`, `Notes are written for people`: how things are, not what was done."""
+        words = self._words
+        is_certain = word in STRONG or any(
+            other in DEFINITE or other in OWN or other in NUMBERS or other.isdecimal() or _is_name(other)
+            for other in words
+        )
+        return not is_certain or any(other in CONDITIONS for other in words)
+
     def _is_denied_after(self, place: int) -> bool:
         """`Ausgeführt wurde nichts`, `Verschickt habe ich noch nichts`."""
         following = self._words[place + 1 : place + 5]
+        if following and following[0] in MODALS and self._words[place] not in ENGLISH:
+            return True
         return bool(following) and following[0] in BE | HAVE and any(word in NEGATIONS for word in following)
 
     def _headline(self, place: int) -> Voice | None:
@@ -366,6 +379,8 @@ class _Reader:
         before = [word for word in self._segment(place) if word not in ADVERBS and word != "erfolgreich"]
         after = self._words[place + 1] if place + 1 < len(self._words) else ""
         ends = not after or after in HEADLINE_END or after in _PUNCTUATION or after.isdecimal() or _is_name(after)
+        if not before and self._words[place] in _BASE_FORMS:
+            return None
         if not before:
             opens = ends or after in HEADLINE_OBJECT or after in NUMBERS or not after
             return Voice.PASSIVE if opens and not self._is_heading() else None

@@ -23,6 +23,7 @@ from skales.core.events import (
     TurnEvent,
     TurnStarted,
 )
+from skales.core.evidence import Unconfirmed
 from skales.core.ids import ApprovalId, SessionId, TurnId
 from skales.core.message import Usage
 from skales.core.tool import ToolCall, ToolResult
@@ -45,7 +46,7 @@ EVENTS: list[TurnEvent] = [
     TurnStarted(TurnId("t"), SessionId("s"), "hi \u2028 there", "p", "m"),
     TextDelta("x"),
     ReasoningDelta("y"),
-    AnswerSaved("x", "stopped"),
+    AnswerSaved("x", "stopped", (Unconfirmed("I sent it.", "No call of this turn sent anything"),)),
     ToolStarted(CALL, "Read a", first_of_batch=True),
     ToolFinished(CALL, ToolResult(text="t", summary="s", is_error=True, data={"a": 1}, files=("f",)), 3),
     ApprovalRequested(APPROVAL),

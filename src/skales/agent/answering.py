@@ -4,7 +4,7 @@ An answer is on disk before anything comes of it, a part of one when it breaks o
 Spec: orchestrator.md, "Turn flow" and "Streaming, cost, interruption".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -13,11 +13,13 @@ import anyio
 import anyio.to_thread
 
 from skales.agent.context import BuiltRequest, Story, tell
+from skales.agent.evidence import judge_answer
 from skales.agent.origin import CallOrigin
 from skales.agent.standby import Standby, find_needs, name_model
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import InputError, ProviderError, ProviderFault, StorageError
 from skales.core.events import AnswerSaved, Notice, Progress, ReasoningDelta, TextDelta, TurnEvent
+from skales.core.evidence import Unconfirmed, unconfirmed_to_json
 from skales.core.json import JsonObject
 from skales.core.message import Message, Role, TextPart, Usage
 from skales.core.ports import (
@@ -44,8 +46,9 @@ _BROKEN_OFF = ("stopped", "cut")
 
 @dataclass(slots=True)
 class _Draft:
-    """An answer while it streams."""
+    """An answer while it streams. `history` is what stands before it."""
 
+    history: Sequence[Message] = ()
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -116,14 +119,14 @@ class Answerer:
     async def _ask_model(self, chosen: ChosenModel, session: Session) -> Message:
         session = await self._make_room(chosen, session)
         try:
-            return await self._ask_once(chosen, self._build(chosen, session))
+            return await self._ask_once(chosen, self._build(chosen, session), session.messages)
         except ProviderError as error:
             if error.fault is not ProviderFault.CONTEXT_OVERFLOW or not self._parts.compactor.is_on:
                 raise
             # The window is unknown, or smaller than anybody said.
             if (smaller := await self._summarise(chosen, session)) is None:
                 raise
-        return await self._ask_once(chosen, self._build(chosen, smaller))
+        return await self._ask_once(chosen, self._build(chosen, smaller), smaller.messages)
 
     def _build(self, chosen: ChosenModel, session: Session) -> BuiltRequest:
         facts = self._facts(chosen)
@@ -139,8 +142,8 @@ class Answerer:
             self._emit(Notice("info", f"{name_model(chosen)} calls no tools; it answers without them"))
         return built.without_tools()
 
-    async def _ask_once(self, chosen: ChosenModel, built: BuiltRequest) -> Message:
-        draft = _Draft()
+    async def _ask_once(self, chosen: ChosenModel, built: BuiltRequest, history: Sequence[Message]) -> Message:
+        draft = _Draft(history)
         call = ModelCall(
             purpose=Purpose.CHAT,
             provider_id=chosen.provider_id,
@@ -275,6 +278,7 @@ class Answerer:
 
     async def _save_answer(self, draft: _Draft, chosen: ChosenModel, started_s: float, incomplete: str) -> Message:
         text = "".join(draft.text)
+        unconfirmed = await self._find_unconfirmed(text, draft)
         message = Message(
             role=Role.ASSISTANT,
             content=(TextPart(text),) if text else (),
@@ -286,11 +290,23 @@ class Answerer:
             native={} if incomplete else draft.native,
             usage=draft.usage,
             duration_ms=self._since_ms(started_s),
+            extra=unconfirmed_to_json(unconfirmed),
         )
         self.usage = self.usage.plus(draft.usage)
         await self._parts.append(self._order.session_id, message)
-        self._emit(AnswerSaved(text, incomplete))
+        self._emit(AnswerSaved(text, incomplete, unconfirmed))
         return message
+
+    async def _find_unconfirmed(self, text: str, draft: _Draft) -> tuple[Unconfirmed, ...]:
+        """What a last answer says was done and no call bears out. One with calls tells of what is still to come."""
+        if draft.calls or not text:
+            return ()
+        session_id, is_unsure = self._order.session_id, self._parts.is_unsure
+        return await anyio.to_thread.run_sync(
+            lambda: judge_answer(
+                text, draft.history, self._parts.toolbox.find, lambda call_id: is_unsure(session_id, call_id)
+            )
+        )
 
     def _since_ms(self, started_s: float) -> int:
         return int((self._parts.clock.monotonic_s() - started_s) * 1000)

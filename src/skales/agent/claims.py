@@ -1,110 +1,63 @@
 """Finds sentences of an answer that say something was done, and whether a call that went well bears them out.
 
 A model that says "sent" without sending makes the worst error of its kind: people act on it. What is said is compared
-with what ran, never with the model's own account. English and German.
+with what ran, never with the model's own account. English and German; `claim_words` has the words, `claim_text` the
+sentences, `claim_reading` what one says.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from skales.agent.claim_words import EARLIER, PARTICIPLES, TEXT_PART, THING, UNDONE, Action
-from skales.core.tool import Effect
+from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
+from skales.agent.claim_text import Sentence, may_claim, split_answer
+from skales.agent.claim_words import COUNTED, NUMBERS, Action, word_set
+from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
+from skales.core.evidence import Unconfirmed
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_QUOTE_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\s\d])|\n+|;\s+")
-_DECORATION = re.compile(r"^[^\w`'\"“„«(~/]+|[*_]{2,}")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»")
-# Names of files and addresses, which a call must have met.
-_NAME = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w/@.])(?:[~\w.-]*/)*[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/])"
+# A few speak for all of a text that makes hundreds.
+MOST_CLAIMS = 200
+_MOST_SENTENCES = 2_000
+# Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
+_PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
+_TO_WHOM = re.compile(
+    rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}"
 )
-_NO_NAMES = frozenset({"e.g", "i.e", "z.b", "d.h", "u.a", "node.js", "next.js", "vue.js"})
-
-_WORDS = {word: action for action, words in PARTICIPLES.items() for word in words.split()}
-_VERB = "|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True))
-_FILLER = (
-    r"(?:,?\s+(?:just|now|also|then|successfully|already|both|and|gone ahead and|went ahead and|previously|earlier|"
-    r"have|been))"
+_NOBODY = word_set(
+    "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
+    "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
+    "Saturday Sunday Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Google Teams Whatsapp Obsidian Notion "
+    "Bord Ort Stelle Tag Skales Wordpress Everyone All Support Buchhaltung Vermieter Chef Freunde Bekannte "
+    "January February March April May June July August September October November December"
 )
-# "I sent", "I've just sent", "We have now saved"; and the second deed of "I created X and sent it".
-_ACTIVE = re.compile(
-    rf"\b(?:I|I['’]ve|I have|we|we['’]ve|we have){_FILLER}{{0,3}}\s+(?P<verb>{_VERB})\b"
-    rf"(?:[^.!?;]*?(?:,|\band\b){_FILLER}{{0,2}}\s+(?P<second>{_VERB})\b)?",
-    re.IGNORECASE,
-)
-_GERMAN = re.compile(
-    rf"\b(?:ich|wir)\s+(?:habe?|haben)\b(?P<between>[^.!?;]*?)\b(?P<verb>{_VERB})\b(?:\s+und\b[^.!?;]*?\b(?P<second>{_VERB})\b)?"
-    rf"|\b(?:habe?|haben)\s+(?:ich|wir)\b(?P<between2>[^.!?;]*?)\b(?P<verb2>{_VERB})\b",
-    re.IGNORECASE,
-)
-# "The mail has been sent", "Your file is saved", "Die Datei wurde gelöscht".
-_PASSIVE = re.compile(
-    rf"^(?P<subject>[^.!?;]*?)\b(?:has|have|was|were|is|are|['’]s|wurden?|ist|sind)\b(?P<between>[^.!?;]*?)"
-    rf"\b(?P<verb>{_VERB})\b(?P<rest>[^.!?;]*)",
-    re.IGNORECASE,
-)
-# "Email sent.", "Datei gespeichert!", "Done: report.pdf created", "Successfully deleted the folder".
-_HEADLINE = re.compile(
-    rf"^(?:(?:all )?(?:done|ok|okay|sure|erledigt|fertig|alles klar)[\s:!,.–—-]+)?"
-    rf"(?:(?P<subject>(?:[^\s,;:]+\s+){{1,5}}?)(?:successfully\s+|erfolgreich\s+)?(?P<verb>{_VERB})(?P<rest>[^.!?;]*)"
-    rf"|(?:successfully\s+|erfolgreich\s+)?(?P<verb2>{_VERB})\b(?P<rest2>.*))[.!]?$",
-    re.IGNORECASE,
-)
-_BY_OTHERS = re.compile(
-    r"\bby (?!me\b|us\b|Skales\b)\w+|\bvon (?!mir\b|uns\b)[A-ZÄÖÜ]\w+|\b(?:in|im Jahr|since|seit) (?:1[5-9]|20)\d\d\b"
-)
-
-_SENDING = re.compile(r"send|reply|post|push|publish|upload|request|deploy|notif|message|tweet|social|delegate")
-_DELETING = re.compile(r"delete|remove|empty|edit|replace|clear")
-_RUNNING = re.compile(r"run|command|process|deploy|install")
-_SCHEDULING = re.compile(r"schedule|calendar|planner|create_task|plan_to")
-_MOVING = re.compile(r"move|copy|download|extract|archive|upload|rename")
-# These may do anything, and need not name what they did it to.
-_ANYTHING = frozenset({"execute_command", "run_script", "run_workflow", "playbook_run", "dispatch_subtasks"})
 
 _NOTHING = {
-    Action.SENT: "no call of this turn sent anything",
-    Action.WRITTEN: "no call of this turn wrote or changed anything",
-    Action.DELETED: "no call of this turn deleted anything",
-    Action.RAN: "no call of this turn ran anything",
-    Action.SCHEDULED: "no call of this turn scheduled anything",
-    Action.MOVED: "no call of this turn moved, copied or downloaded anything",
+    Action.SENT: "No call of this turn sent anything",
+    Action.WRITTEN: "No call of this turn wrote or changed anything",
+    Action.DELETED: "No call of this turn deleted anything",
+    Action.RAN: "No call of this turn ran anything",
+    Action.OPERATED: "No call of this turn started, stopped or installed anything",
+    Action.SCHEDULED: "No call of this turn scheduled anything",
+    Action.MOVED: "No call of this turn moved, copied or downloaded anything",
+    Action.ORDERED: "No call of this turn ordered or paid anything",
+    Action.COMMITTED: "No call of this turn committed anything",
+    Action.SWITCHED: "No call of this turn switched anything",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """A tool call and what came of it.
+class Claim:
+    """A sentence that says something was done. `count` is how many things, 0 when it does not say.
 
-    `words` holds its arguments and the beginning of its result. `is_foreign` marks a tool of another program, of which
-    nothing is known.
+    `beside` are all the actions of the sentence: the names in it belong to any of them.
     """
 
-    tool: str
-    effects: frozenset[Effect]
-    is_done: bool
-    words: str
-    is_foreign: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sentence that says something was done."""
-
-    sentence: str
-    action: Action
+    sentence: Sentence
+    said: Said
     names: tuple[str, ...]
-    is_earlier: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Unconfirmed:
-    """A claim that nothing bears out, and why, in words that go on from a colon."""
-
-    sentence: str
-    reason: str
+    count: int = 0
+    beside: frozenset[Action] = frozenset()
 
 
 def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] = ()) -> Sequence[Unconfirmed]:
@@ -115,103 +68,91 @@ def find_unconfirmed(answer: str, turn: Sequence[Deed], earlier: Sequence[Deed] 
         turn: The calls of this turn.
         earlier: The calls of the turns before, which bear out what is told of then.
     """
+    return doubt_claims(find_claims(answer), turn, earlier)
+
+
+def doubt_claims(claims: Iterable[Claim], turn: Sequence[Deed], earlier: Sequence[Deed]) -> Sequence[Unconfirmed]:
+    """Those of the claims that no call bears out; a few speak for all of a text that makes hundreds."""
     found: dict[str, Unconfirmed] = {}
-    for claim in find_claims(answer):
-        reason = _doubt(claim, [*turn, *earlier] if claim.is_earlier else turn)
-        if reason:
-            found.setdefault(claim.sentence, Unconfirmed(claim.sentence, reason))
+    for claim in islice(claims, MOST_CLAIMS):
+        if reason := _doubt(claim, turn, earlier):
+            found.setdefault(claim.sentence.text, Unconfirmed(claim.sentence.text, reason))
     return list(found.values())
 
 
 def find_claims(answer: str) -> Iterator[Claim]:
-    """What the answer says was done, in its order; code and quotations say nothing."""
-    plain = _QUOTE_LINE.sub("", _CODE.sub("\n", answer))
-    for piece in _SENTENCE_END.split(plain):
-        sentence = _DECORATION.sub("", piece).strip()
-        if not sentence or sentence.endswith("?"):
-            continue
-        spoken = _QUOTED.sub(" it ", sentence)
-        for action in dict.fromkeys(_actions(spoken)):
-            yield Claim(sentence, action, _find_names(sentence), bool(EARLIER.search(spoken)))
+    """What the answer says was done, in its order; code, quotations and drafts say nothing."""
+    if not may_claim(answer):
+        return
+    for sentence in islice(split_answer(answer), _MOST_SENTENCES):
+        told = [said for said in read_sentence(sentence.spoken) if not _is_in_the_answer(sentence, said)]
+        actions = frozenset(said.action for said in told)
+        people = tuple(_find_people(sentence.text)) if Action.SENT in actions else ()
+        for said in {said.action: said for said in reversed(told)}.values():
+            names = tuple(dict.fromkeys((*sentence.names, *(people if said.action is Action.SENT else ()))))
+            yield Claim(sentence, said, names, _find_count(sentence.spoken), actions)
 
 
-def _actions(sentence: str) -> Iterator[Action]:
-    spoken = [*_said_by(_ACTIVE, sentence), *_said_by(_GERMAN, sentence)]
-    yield from spoken or _said_of_things(sentence)
+def _is_in_the_answer(sentence: Sentence, said: Said) -> bool:
+    """What is written in the answer itself follows right after."""
+    return sentence.introduces and said.action is Action.WRITTEN and not sentence.names
 
 
-def _said_by(pattern: re.Pattern[str], sentence: str) -> Iterator[Action]:
-    """What the speaker says to have done."""
-    for found in pattern.finditer(sentence):
-        groups = found.groupdict()
-        before = (
-            f"{sentence[: found.start()].rpartition(',')[2]} {groups.get('between') or groups.get('between2') or ''}"
-        )
-        if UNDONE.search(before):
-            continue
-        for name in ("verb", "verb2", "second"):
-            if verb := groups.get(name):
-                action = _WORDS[verb.lower()]
-                if _is_deed(action, sentence):
-                    yield action
+def _find_people(sentence: str) -> Iterator[str]:
+    for found in _TO_WHOM.finditer(sentence):
+        for person in re.split(r"[,\s]+(?:and |und |sowie )?", found[1]):
+            if person and person not in _NOBODY:
+                yield person
 
 
-def _said_of_things(sentence: str) -> Iterator[Action]:
-    """What is said to have happened to a thing, without a word on who did it."""
-    for pattern in (_PASSIVE, _HEADLINE):
-        found = pattern.match(sentence)
-        if found is None:
-            continue
-        groups = {name: text or "" for name, text in found.groupdict().items()}
-        around = " ".join(text for name, text in groups.items() if not name.startswith("verb"))
-        is_thing = bool(THING.search(around) or _find_names(around))
-        if is_thing and not UNDONE.search(around) and not _BY_OTHERS.search(around) and not TEXT_PART.search(around):
-            yield _WORDS[(groups["verb"] or groups.get("verb2", "")).lower()]
-            return
+def _find_count(spoken: str) -> int:
+    """`5 files`, `two old emails`, `alle drei Dateien`."""
+    words = re.findall(r"[\w-]+", spoken.lower())
+    for place, word in enumerate(words):
+        number = int(word) if word.isdecimal() and len(word) <= 4 else NUMBERS.get(word, 0)
+        if number > 1 and any(after in COUNTED for after in words[place + 1 : place + 4]):
+            return number
+    return 0
 
 
-def _is_deed(action: Action, about: str) -> bool:
-    """Whether it can only have been done outside the answer."""
-    if TEXT_PART.search(about):
-        return False
-    return action is not Action.WRITTEN or bool(THING.search(about) or _find_names(about))
-
-
-def _find_names(text: str) -> tuple[str, ...]:
-    found = (name.strip("`'\"*_ ") for name in _NAME.findall(text))
-    return tuple(dict.fromkeys(name for name in found if name.lower() not in _NO_NAMES))
-
-
-def _doubt(claim: Claim, deeds: Sequence[Deed]) -> str:
+def _doubt(claim: Claim, turn: Sequence[Deed], earlier: Sequence[Deed]) -> str:
     """Why the claim is not borne out, empty when it is."""
-    fitting = [deed for deed in deeds if _fits(claim.action, deed)]
-    done = [deed for deed in fitting if deed.is_done]
-    if not done:
-        return f"{fitting[-1].tool} did not succeed" if fitting else _NOTHING[claim.action]
-    if any(deed.tool in _ANYTHING or deed.is_foreign for deed in done):
+    known = [*turn, *earlier] if claim.sentence.is_earlier or claim.said.voice is Voice.STATE else turn
+    if claim.said.voice is not Voice.ACTIVE and _is_told(claim, known):
         return ""
-    missing = [name for name in claim.names if not any(_meets(name, deed) for deed in done)]
-    return f"no successful call names {missing[0]}" if missing else ""
+    action = claim.said.action
+    fitting = [deed for deed in known if fits(action, deed)]
+    done = [deed for deed in fitting if deed.is_done and not deed.is_unsure]
+    if not done:
+        return _name_failure(fitting) if fitting else _NOTHING[action]
+    if action is Action.COMMITTED:
+        return ""
+    naming = [deed for deed in known if deed.is_done and any(fits(beside, deed) for beside in claim.beside)]
+    if missing := next((name for name in claim.names if not any(meets(name, deed) for deed in naming)), ""):
+        return f"No successful call of this turn names {missing}"
+    return _doubt_count(claim, done)
 
 
-def _meets(name: str, deed: Deed) -> bool:
-    return name.rpartition("/")[2].casefold() in deed.words.casefold()
+def _name_failure(fitting: Sequence[Deed]) -> str:
+    unsure = next((deed for deed in reversed(fitting) if deed.is_unsure), None)
+    if unsure is not None:
+        return f"Nobody knows whether the call of {unsure.tool} arrived"
+    return f"The call of {fitting[-1].tool} did not succeed"
 
 
-def _fits(action: Action, deed: Deed) -> bool:
-    """Whether a call of this kind could have done it."""
-    if deed.tool in _ANYTHING or deed.is_foreign:
-        return True
-    match action:
-        case Action.SENT:
-            return Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool))
-        case Action.WRITTEN:
-            return Effect.WRITES in deed.effects
-        case Action.DELETED:
-            return Effect.DESTRUCTIVE in deed.effects or bool(_DELETING.search(deed.tool))
-        case Action.RAN:
-            return bool(_RUNNING.search(deed.tool))
-        case Action.SCHEDULED:
-            return bool(_SCHEDULING.search(deed.tool))
-        case Action.MOVED:
-            return bool(_MOVING.search(deed.tool))
+def _doubt_count(claim: Claim, done: Sequence[Deed]) -> str:
+    """When each call names what it did and these are fewer than said."""
+    if claim.count <= 1 or any(tells_number(claim.count, deed) for deed in done):
+        return ""
+    counts = [count_items(deed) for deed in done]
+    if 0 in counts or sum(counts) >= claim.count:
+        return ""
+    return f"The answer says {claim.count}, the successful calls of this turn name {sum(counts)}"
+
+
+def _is_told(claim: Claim, known: Sequence[Deed]) -> bool:
+    """Whether it retells what was read: the result of a reading call speaks of it, or it names a moment."""
+    read = [deed for deed in known if deed.is_done and is_reading(deed)]
+    is_dated = is_told_of_a_moment(claim.sentence.spoken)
+    is_fresh = claim.said.voice is Voice.PERFECT
+    return any(is_dated or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read)

@@ -8,6 +8,7 @@ import anyio.to_thread
 from skales.agent.budget import Budget
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
+from skales.agent.evidence import IsUnsure, is_settled
 from skales.agent.gate import Gate
 from skales.core.approval import Decision
 from skales.core.clock import Clock
@@ -22,7 +23,11 @@ from skales.data.started import StartedCalls
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParts:
-    """What every turn is built from. `fate` knows what became of a call that was cut off; it reads the disk."""
+    """What every turn is built from.
+
+    `fate` knows what became of a call that was cut off; it reads the disk. `is_unsure` knows calls of which nobody knows
+    whether they had their effect.
+    """
 
     directory: DataDirectory
     sessions: SessionStore
@@ -37,6 +42,7 @@ class TurnParts:
     clock: Clock
     ids: IdSource
     fate: Callable[[SessionId, str], ToolResult | None]
+    is_unsure: IsUnsure = is_settled
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

@@ -34,6 +34,7 @@ def _write_part(part: Part, labels: Labels) -> str:
                 _quote(f"**{labels.thoughts}**\n\n{part.thoughts}") if part.thoughts else "",
                 part.text,
                 f"*{labels.incomplete}*" if part.is_incomplete else "",
+                *(f"> **{_one_line(line)}**" for line in part.unconfirmed),
                 f"<sub>{part.receipt}</sub>" if part.receipt else "",
             )
         case Step():

@@ -1,11 +1,12 @@
 """A conversation as the parts a reader sees, in order: the shape that all readable exports share."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
 from skales.core.clock import to_datetime
+from skales.core.evidence import unconfirmed_of
 from skales.core.message import FilePart, ImagePart, Message, Role, Usage
 from skales.core.tool import ToolCall
 from skales.data.session_codec import Session
@@ -13,7 +14,10 @@ from skales.data.session_codec import Session
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The words of an export that are not the conversation's own. English; the page gives them in its language."""
+    """The words of an export that are not the conversation's own. English; the page gives them in its language.
+
+    `tell` does the same for what lower rooms said.
+    """
 
     person: str = "You"
     assistant: str = "Skales"
@@ -27,7 +31,9 @@ class Labels:
     incomplete: str = "This answer ends early"
     tokens: str = "%(input)s tokens in, %(output)s out"
     begun: str = "Conversation of %(date)s"
+    unconfirmed: str = "Not confirmed: %(sentence)s (%(reason)s)"
     missing_signs: str = "No font on this computer has these signs; a ? stands for each: %(signs)s"
+    tell: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,17 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the model said; `receipt` is model, tokens and time in words, `thoughts` may be empty."""
+    """What the model said; `receipt` is model, tokens and time in words, `thoughts` may be empty.
+
+    `unconfirmed` has a line for each claim that no call bore out.
+    """
 
     text: str
     thoughts: str
     receipt: str
     when: str
     is_incomplete: bool
+    unconfirmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,10 @@ def _answered(message: Message, labels: Labels) -> Answered:
         receipt=" · ".join(fact for fact in facts if fact),
         when=show_time(message.timestamp_ms),
         is_incomplete=bool(message.incomplete),
+        unconfirmed=tuple(
+            labels.unconfirmed % {"sentence": claim.sentence, "reason": labels.tell(claim.reason)}
+            for claim in unconfirmed_of(message.extra)
+        ),
     )
 
 

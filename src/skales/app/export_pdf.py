@@ -76,6 +76,8 @@ def _write_answer(sheet: Sheet, part: Answered, labels: Labels) -> None:
     write_markdown(sheet, part.text)
     if part.is_incomplete:
         write_plain(sheet, labels.incomplete, quiet=True)
+    for line in part.unconfirmed:
+        write_plain(sheet, line)
     if part.receipt:
         write_plain(sheet, part.receipt, quiet=True)
 
@@ -103,7 +105,7 @@ def _signs_of(prepared: Session, parts: tuple[Part, ...], labels: Labels) -> fro
             case Spoken():
                 texts += [part.text, *part.files]
             case Answered():
-                texts += [part.text, part.thoughts, part.receipt]
+                texts += [part.text, part.thoughts, part.receipt, *part.unconfirmed]
             case Step():
                 texts += [part.tool, part.arguments, part.result or ""]
             case _:

@@ -371,6 +371,7 @@ def build_app(
         clock=clock,
         ids=ids,
         fate=outbox.tell_fate,
+        is_unsure=outbox.is_unsure,
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end

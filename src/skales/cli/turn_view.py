@@ -1,6 +1,7 @@
 """One turn on the terminal: the answer on standard output, all else on standard error."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -23,6 +24,7 @@ from skales.core.events import (
     TurnEvent,
     TurnStarted,
 )
+from skales.core.evidence import Unconfirmed
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import ToolCall, ToolResult
 
@@ -34,6 +36,7 @@ class TurnView:
     quiet: bool = False
     text: list[str] = field(default_factory=list)
     calls: list[JsonValue] = field(default_factory=list)
+    unconfirmed: list[JsonValue] = field(default_factory=list)
     end: TurnEnded | None = None
     _mid_line: bool = False
     # The person ran a tool themselves: its result is the answer.
@@ -54,6 +57,7 @@ class TurnView:
             case AnswerSaved(text):
                 self.text.append(text)
                 self._end_line()
+                self._show_unconfirmed(event.unconfirmed)
             case ToolStarted(_, action):
                 self._say(f"→ {action}")
             case ToolFinished(call, result):
@@ -90,11 +94,17 @@ class TurnView:
             "sessionId": session_id,
             "text": "\n\n".join(part for part in self.text if part),
             "toolCalls": self.calls,
+            "unconfirmed": self.unconfirmed,
             "end": self.end.end.value,
             "error": self.end.error or None,
             "usage": {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens},
             "durationMs": self.end.duration_ms,
         }
+
+    def _show_unconfirmed(self, found: Sequence[Unconfirmed]) -> None:
+        for claim in found:
+            self.unconfirmed.append({"sentence": claim.sentence, "reason": claim.reason})
+            self._say(f"Not confirmed: {claim.sentence} ({claim.reason})", important=True)
 
     def _write(self, text: str) -> None:
         if self.quiet or not text:

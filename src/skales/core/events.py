@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skales.core.approval import Approval
+from skales.core.evidence import Unconfirmed
 from skales.core.ids import ApprovalId, SessionId, TurnId
 from skales.core.message import Usage
 from skales.core.tool import ToolCall, ToolResult
@@ -48,10 +49,14 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSaved:
-    """The text streamed since the last one is on disk as a message; further text belongs to a new one."""
+    """The text streamed since the last one is on disk as a message; further text belongs to a new one.
+
+    `unconfirmed` is what a finished answer says was done without a call that bears it out.
+    """
 
     text: str
     incomplete: str = ""
+    unconfirmed: tuple[Unconfirmed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

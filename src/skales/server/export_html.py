@@ -50,7 +50,7 @@ def _entry(part: Part, labels: Labels) -> ExportEntry:
             files = tuple(labels.file % {"name": name} for name in part.files)
             return ExportEntry(labels.person, part.when, part.text, pictures=pictures, files=files)
         case Answered():
-            notes = (labels.incomplete if part.is_incomplete else "", part.receipt)
+            notes = (labels.incomplete if part.is_incomplete else "", *part.unconfirmed, part.receipt)
             return ExportEntry(
                 labels.assistant,
                 part.when,

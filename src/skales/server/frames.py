@@ -25,6 +25,7 @@ from skales.core.events import (
     TurnEvent,
     TurnStarted,
 )
+from skales.core.evidence import Unconfirmed, unconfirmed_to_json
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject
 from skales.data.approvals import approval_json
@@ -42,6 +43,7 @@ class DevKitFrames:
     def __init__(self, session_id: SessionId) -> None:
         self._session_id = session_id
         self._texts: list[str] = []
+        self._unconfirmed: tuple[Unconfirmed, ...] = ()
 
     def render(self, event: TurnEvent) -> bytes:
         """The frames of one event, often none."""
@@ -49,8 +51,9 @@ class DevKitFrames:
 
     def _frames(self, event: TurnEvent) -> Sequence[JsonObject]:
         match event:
-            case AnswerSaved(text):
+            case AnswerSaved(text, _, unconfirmed):
                 self._texts.append(text)
+                self._unconfirmed += unconfirmed
                 return ()
             case ToolStarted(call, _, first_of_batch):
                 return ({"type": "tool_call", "tool": call.name, "args": call.arguments},) if first_of_batch else ()
@@ -80,7 +83,8 @@ class DevKitFrames:
         frames: list[JsonObject] = []
         text = "\n\n".join(part for part in self._texts if part)
         if text:
-            frames.append({"type": "text", "content": text})
+            # A script that knows only the content goes on as before.
+            frames.append({"type": "text", "content": text, **unconfirmed_to_json(self._unconfirmed)})
         if event.end in (TurnEnd.FAILED, TurnEnd.LIMIT):
             words = f"{event.error}. {event.hint}" if event.hint else event.error
             frames.append({"type": "error", "error": words})

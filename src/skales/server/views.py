@@ -265,11 +265,20 @@ class ReceiptRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UnconfirmedClaim:
+    """A sentence of an answer, and why what it says is not confirmed."""
+
+    sentence: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerEntry:
     """What the model said. `facts` are model, tokens and time in words; `incomplete` says why it ends early.
 
     `can_continue` only on the last one. `receipt` is what `facts` stand for in short. `remark` says that somebody else
     wrote it than the conversation is set to. `turn_start` is the message from which on a new answer would be written.
+    `unconfirmed` is what it says was done without a call that bears it out.
     """
 
     template: ClassVar[str] = "chat/answer.html"
@@ -285,6 +294,7 @@ class AnswerEntry:
     remark: str = ""
     versions: Versions | None = None
     turn_start: int = 0
+    unconfirmed: tuple[UnconfirmedClaim, ...] = ()
 
 
 class StepState(StrEnum):

@@ -23,6 +23,7 @@ from skales.core.ids import SessionId
 from skales.data.session_codec import Session
 from skales.server.access import AppDep, PageSession
 from skales.server.export_html import export_html
+from skales.server.told import told
 from skales.server.words import _, language
 
 router = APIRouter(prefix="/ui", dependencies=[PageSession])
@@ -78,6 +79,8 @@ def translate_labels() -> Labels:
         incomplete=_("This answer ends early"),
         tokens=_("%(input)s tokens in, %(output)s out"),
         begun=_("Conversation of %(date)s"),
+        unconfirmed=_("Not confirmed: %(sentence)s (%(reason)s)"),
+        tell=told,
         missing_signs=_("No font on this computer has these signs; a ? stands for each: %(signs)s"),
     )
 

@@ -8,15 +8,18 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from skales.app.costs import FactsOf
+from skales.core.evidence import unconfirmed_of
 from skales.core.message import ImagePart, Message, Role
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.sessions import Session
 from skales.server.markdown import render_markdown
+from skales.server.told import told
 from skales.server.ui.phrases import show_moment, show_number
 from skales.server.ui.provider_names import LabelOf, name_by_catalogue
 from skales.server.ui.receipts import Chosen, Effort, build_receipt, name_swap, show_facts, sum_effort
 from skales.server.ui.sent import list_files, name_attached
 from skales.server.ui.steps import build_finished_step, build_step, group_steps
+from skales.server.ui.unconfirmed import mark_sentences
 from skales.server.views import (
     AnswerEntry,
     Entry,
@@ -27,6 +30,7 @@ from skales.server.views import (
     StepState,
     SummaryMark,
     TurnOutcome,
+    UnconfirmedClaim,
     UserEntry,
     Versions,
 )
@@ -106,9 +110,11 @@ def build_answer(index: int, message: Message, setting: Setting, spot: Spot) -> 
     """What the model said, rendered."""
     when = _when(message, setting.now_ms)
     has_footer = bool(message.text) and not message.tool_calls
+    unconfirmed = unconfirmed_of(message.extra)
+    html = Markup(render_markdown(message.text))  # noqa: S704 - the renderer's promise
     return AnswerEntry(
         id=entry_id(index),
-        html=Markup(render_markdown(message.text)),  # noqa: S704 - the renderer's promise
+        html=mark_sentences(html, [claim.sentence for claim in unconfirmed]),
         has_footer=has_footer,
         reasoning=message.reasoning.strip(),
         when=when,
@@ -119,6 +125,7 @@ def build_answer(index: int, message: Message, setting: Setting, spot: Spot) -> 
         remark=name_swap(message, setting.chosen, setting.label_of) if spot.is_last and has_footer else "",
         versions=setting.marks.get(spot.turn_start) if has_footer else None,
         turn_start=spot.turn_start,
+        unconfirmed=tuple(UnconfirmedClaim(claim.sentence, told(claim.reason)) for claim in unconfirmed),
     )
 
 

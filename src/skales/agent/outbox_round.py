@@ -147,7 +147,7 @@ class Outbox:
 
     def is_unsure(self, session_id: SessionId, call_id: str) -> bool:
         """Whether nobody knows if this call arrived. Reads the disk."""
-        return any((it.session_id, it.call_id) == (session_id, call_id) for it in self.store.unsure())
+        return any((it.draft.session_id, it.draft.call_id) == (session_id, call_id) for it in self.store.unsure())
 
     def _was_let_run(self, intent: Intent) -> bool:
         return self._parts.started.is_marked(intent.draft.session_id, intent.draft.call_id)

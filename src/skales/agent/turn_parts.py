@@ -25,8 +25,8 @@ from skales.data.started import StartedCalls
 class TurnParts:
     """What every turn is built from.
 
-    `fate` knows what became of a call that was cut off; it reads the disk. `is_unsure` knows calls of which nobody knows
-    whether they had their effect.
+    `fate` knows what became of a call that was cut off; it reads the disk. `is_unsure` knows calls that may have had
+    their effect or not.
     """
 
     directory: DataDirectory

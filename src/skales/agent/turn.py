@@ -60,6 +60,7 @@ class Turn:
         self._guard = RepeatGuard()
         self._answerer = Answerer(parts, order, emit)
         self._started_s = parts.clock.monotonic_s()
+        self._id = TurnId(f"turn_{parts.ids.token(12)}")
 
     async def run(self) -> None:
         """Run to the end; the last event is always TurnEnded. Only cancellation is raised, after the end is written."""
@@ -106,9 +107,9 @@ class Turn:
         try:
             chosen, notice = choose_or_stand_in(parts.chooser, (session.provider, session.model), needs)
         except ProviderError:
-            self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
+            self._emit(TurnStarted(self._id, order.session_id, order.text, session.provider, session.model))
             raise
-        self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        self._emit(TurnStarted(self._id, order.session_id, order.text, chosen.provider_id, chosen.model))
         if notice:
             self._emit(notice)
         return chosen
@@ -157,6 +158,7 @@ class Turn:
             emit=self._emit,
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
+            turn_id=self._id,
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -190,7 +192,7 @@ class Turn:
 
     async def _run_command(self) -> TurnEnded:
         """`/tool …`: the person's own call, written down like any other."""
-        self._emit(TurnStarted(self._new_id(), self._order.session_id, self._order.text, "", ""))
+        self._emit(TurnStarted(self._id, self._order.session_id, self._order.text, "", ""))
         name = tool_name(self._order.text)
         spec = self._parts.toolbox.find(name)
         if spec is None:
@@ -217,9 +219,6 @@ class Turn:
 
     def _since_ms(self, started_s: float) -> int:
         return int((self._parts.clock.monotonic_s() - started_s) * 1000)
-
-    def _new_id(self) -> TurnId:
-        return TurnId(f"turn_{self._parts.ids.token(12)}")
 
 
 def find_open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:

@@ -286,7 +286,7 @@ def build_app(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
         )
     )
-    audit = AuditLog(directory, clock, redact_value)
+    audit = AuditLog(directory, clock, redact_value, lambda: settings.load().audit_days)
     gate = Gate(
         GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
     )

@@ -120,6 +120,16 @@ class DataDirectory:
         return self.root / "logs"
 
     @property
+    def audit_head(self) -> Path:
+        """Where the audit log ends, so that a cut end is noticed."""
+        return self.logs / "audit-head.json"
+
+    @property
+    def incidents(self) -> Path:
+        """A note for each use of the kill switch."""
+        return self.logs / "incidents"
+
+    @property
     def costs(self) -> Path:
         """What calls to models used and cost, by month, and what is spent so far."""
         return self.root / "costs"

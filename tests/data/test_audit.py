@@ -76,7 +76,9 @@ def test_no_log_is_whole(home: DataDirectory) -> None:
 
 def test_decision_and_run_name_each_other_and_what_they_belong_to(log: AuditLog, home: DataDirectory) -> None:
     number = log.decided(replace(DECISION, approval_id="ap_1", decision="approved", effects=("outbound",)))
-    log.ran(AuditRun(session_id="s1", turn_id="t1", call_id="c1", tool="look", decision_number=number, ok=False, error="x"))
+    log.ran(
+        AuditRun(session_id="s1", turn_id="t1", call_id="c1", tool="look", decision_number=number, ok=False, error="x")
+    )
     _begun, decision, run = lines_of(home)
     assert (decision["n"], run["of"]) == (number, number)
     assert (decision["approval"], decision["turn"], decision["call"]) == ("ap_1", "t1", "c1")

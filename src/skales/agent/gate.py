@@ -33,7 +33,7 @@ _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect
 
 @dataclass(frozen=True, slots=True)
 class PassedCall:
-    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`; `reason` is why it was asked."""
+    """A call that may run, and how it came to: `auto`, `user`, `granted`, `approved`; `reason` is why it was asked."""
 
     decision: str
     spec: ToolSpec

@@ -150,7 +150,7 @@ class AuditLog:
     def _write(self, facts: JsonObject) -> int:
         with self._lock, storage_errors(self._folder / "audit log", "written"):
             self._folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            with _held(self._folder / "audit.lock"):
+            with held(self._folder):
                 return self._append(facts)
 
     def _append(self, facts: JsonObject) -> int:
@@ -355,9 +355,9 @@ def _shorten(value: JsonValue, depth: int = 0) -> JsonValue:
 
 
 @contextmanager
-def _held(path: Path) -> Generator[None]:
-    """The log for this program alone. Raises StorageError when another does not let go."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)
+def held(folder: Path) -> Generator[None]:
+    """The log for this program alone. Raises StorageError when another does not let go, OSError."""
+    descriptor = os.open(folder / "audit.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)
     try:
         for _ in range(_ATTEMPTS):
             if try_lock(descriptor, exclusive=True):

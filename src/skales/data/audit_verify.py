@@ -5,12 +5,13 @@ hash, which a report names, somewhere else. Spec: security.md, "Audit log".
 """
 
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from skales.core.clock import to_datetime
 from skales.core.json import JsonValue, as_int, as_list, as_object, as_text
-from skales.data.audit import find_files
+from skales.data.audit import find_files, held
 from skales.data.audit_chain import (
     GENESIS,
     Anchor,
@@ -59,14 +60,24 @@ class AuditReport:
 def verify_audit(directory: DataDirectory) -> AuditReport:
     """Read the whole log. Raises StorageError when it cannot be read."""
     walk = _Walk()
-    with storage_errors(directory.logs, "read"):
-        for path in find_files(directory.logs):
-            walk.read_file(path)
+    with storage_errors(directory.logs / "audit log", "read"):
+        anchor, sizes = _look(directory)
+        for path, size_bytes in sizes.items():
+            walk.read_file(path, size_bytes)
+    return walk.finish(directory.audit_head.name, anchor)
+
+
+def _look(directory: DataDirectory) -> tuple[bytes, dict[Path, int]]:
+    """The anchor, and how long the files are with it, while nobody writes."""
+    with ExitStack() as stack:
+        if directory.logs.exists():
+            with suppress(PermissionError):  # a copy that is only to be read has no writers
+                stack.enter_context(held(directory.logs))
+        sizes = {path: path.stat().st_size for path in find_files(directory.logs)}
         try:
-            data = directory.audit_head.read_bytes()
+            return directory.audit_head.read_bytes(), sizes
         except FileNotFoundError:
-            data = b""
-    return walk.finish(directory.audit_head.name, data)
+            return b"", sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +111,10 @@ class _Walk:
     pruned: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     rest: tuple[_Spot, bytes] | None = None
 
-    def read_file(self, path: Path) -> None:
+    def read_file(self, path: Path, size_bytes: int) -> None:
         """Take a file's lines; files come in the order of their days."""
         self._refuse_rest()
-        data = path.read_bytes()
+        data = path.read_bytes()[:size_bytes]
         *whole, rest = data.split(b"\n")
         end = 0
         for number, line in enumerate(whole, start=1):

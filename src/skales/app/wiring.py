@@ -19,11 +19,13 @@ from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
+from skales.agent.running import RunningCalls
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
 from skales.app.attachments import Attachments
 from skales.app.compare import CompareParts, Comparisons
 from skales.app.costs import CallAccounts
+from skales.app.kill_switch import KillParts, KillSwitch
 from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
@@ -53,6 +55,7 @@ from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
 from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
+from skales.data.incidents import IncidentStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
 from skales.data.ledger import Ledger
@@ -117,6 +120,9 @@ class App:
     scheduler: Scheduler
     local: LocalModels
     background: ProcessTable
+    incidents: IncidentStore
+    kill_switch: KillSwitch
+    calls: RunningCalls
     lock: InstanceLock
     started_s: float
     page_token: str
@@ -287,8 +293,17 @@ def build_app(
         )
     )
     audit = AuditLog(directory, clock, redact_value, lambda: settings.load().audit_days)
+    calls = RunningCalls(clock)
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            rounds=(calls,),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -353,11 +368,21 @@ def build_app(
     def task_timeout_s() -> float:
         return settings.load().task_timeout_s
 
+    def is_paused() -> bool:
+        return settings.load().automation_paused
+
     def tell_paused(job: Job) -> None:
         notices.add_pause(job.id, job.name, job.paused_reason)
 
     task_runner = TaskRunner(
-        TaskParts(tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell)
+        TaskParts(
+            tasks=tasks,
+            sessions=sessions,
+            turns=turns,
+            timeout_s=task_timeout_s,
+            tell=notices.tell,
+            is_paused=is_paused,
+        )
     )
     scheduler = Scheduler(
         ScheduleParts(
@@ -369,9 +394,26 @@ def build_app(
             timeout_s=task_timeout_s,
             tell=notices.tell,
             tell_paused=tell_paused,
+            is_paused=is_paused,
         )
     )
     work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
+    incidents = IncidentStore(directory, clock)
+    kill_switch = KillSwitch(
+        KillParts(
+            turns=turns,
+            calls=calls,
+            background=stores.background,
+            settings=settings,
+            sessions=sessions,
+            tasks=tasks,
+            task_runner=task_runner,
+            scheduler=scheduler,
+            incidents=incidents,
+            audit=audit,
+            clock=clock,
+        )
+    )
     comparisons = Comparisons(
         CompareParts(
             chooser=parts.chooser,
@@ -417,6 +459,9 @@ def build_app(
         scheduler=scheduler,
         local=local,
         background=stores.background,
+        incidents=incidents,
+        kill_switch=kill_switch,
+        calls=calls,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),

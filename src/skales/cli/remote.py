@@ -157,6 +157,10 @@ class RemoteBackend:
         """Stop the running turn."""
         await self._call("POST", f"/api/sessions/{session_id}/stop")
 
+    async def kill(self) -> JsonObject:
+        """End everything that runs there."""
+        return await self._call("POST", "/api/killswitch")
+
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question."""
         body: dict[str, Any] = {

@@ -109,6 +109,7 @@ PAGES = (
     "/schedule",
     "/tools",
     "/tools/read_file",
+    "/activity",
     "/costs",
     "/compare",
     "/settings",

@@ -22,6 +22,7 @@ from skales.agent.policy import Policy
 from skales.agent.running import RunningCalls
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
+from skales.app.activity import Undoable
 from skales.app.attachments import Attachments
 from skales.app.compare import CompareParts, Comparisons
 from skales.app.costs import CallAccounts
@@ -127,6 +128,7 @@ class App:
     started_s: float
     page_token: str
     local_token: str
+    undoable: Undoable | None = None
 
     def uptime_ms(self) -> int:
         """Milliseconds since the process opened the app."""

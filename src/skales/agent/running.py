@@ -1,8 +1,8 @@
 """The calls that run at this moment, whoever made them, and a way to stop them all. A round of the gate."""
 
-import anyio
-
 from dataclasses import dataclass
+
+import anyio
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.core.clock import Clock

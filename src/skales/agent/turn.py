@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from skales.agent.answering import Answerer
 from skales.agent.budget import SpendingStoppedError
+from skales.agent.ceilings import TurnTime
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
@@ -56,9 +57,11 @@ class Turn:
         self._is_leaving = is_leaving
         self._parts = parts
         self._order = order
-        self._emit = emit
-        self._guard = RepeatGuard()
-        self._answerer = Answerer(parts, order, emit)
+        ceilings = parts.ceilings()
+        self._time = TurnTime(ceilings.minutes, emit)
+        self._emit = self._time.emit
+        self._guard = RepeatGuard(ceilings.calls)
+        self._answerer = Answerer(parts, order, self._emit)
         self._started_s = parts.clock.monotonic_s()
         self._id = TurnId(f"turn_{parts.ids.token(12)}")
 
@@ -94,7 +97,9 @@ class Turn:
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
-        return await self._loop(chosen)
+        with self._time.begin():
+            return await self._loop(chosen)
+        return await self._end_late()
 
     def _choose(self, session: Session) -> ChosenModel:
         """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""
@@ -127,6 +132,13 @@ class Turn:
             if not answer.tool_calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
+
+    async def _end_late(self) -> TurnEnded:
+        minutes = f"{self._time.minutes:g}"
+        with anyio.CancelScope(shield=True):
+            await self._close_open_calls(f"Not run: the turn took longer than {minutes} minutes")
+        hint = "Write `continue` to go on, or allow more (`turnMinutes` in the settings)"
+        return self._limit(f"The turn took longer than {minutes} minutes", hint)
 
     # --- tools ---
 

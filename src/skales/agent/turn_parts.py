@@ -1,11 +1,12 @@
 """What turns are built from, and what one is asked to do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import anyio.to_thread
 
 from skales.agent.budget import Budget
+from skales.agent.ceilings import Ceilings
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate
@@ -35,6 +36,7 @@ class TurnParts:
     budget: Budget
     clock: Clock
     ids: IdSource
+    ceilings: Callable[[], Ceilings] = Ceilings
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

@@ -1,4 +1,4 @@
-"""What happened lately, for people: calls of the audit log by what they were, and where each stands in its conversation."""
+"""What happened lately: calls of the audit log by what they were, and where each stands in its conversation."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -159,7 +159,9 @@ class KillSwitch:
             lines.append(("Tools", f"{call.passed.spec.name}, ran for {now_s - call.started_s:.0f} s: {arguments}"))
         for program in scene.programs:
             words = redact(program.command)[:_SHOWN]
-            lines.append(("Programs", f"process {program.pid}, ran for {(now_ms - program.started_ms) / 1000:.0f} s: {words}"))
+            lines.append(
+                ("Programs", f"process {program.pid}, ran for {(now_ms - program.started_ms) / 1000:.0f} s: {words}")
+            )
         found: list[str] = []
         for heading in dict.fromkeys(heading for heading, _line in lines):
             found += ["", f"## {heading}: {end}", ""]

@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
+from skales.agent.ceilings import Ceilings
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
@@ -363,6 +364,7 @@ def build_app(
         budget=Budget(accounts, permission),
         clock=clock,
         ids=ids,
+        ceilings=lambda: Ceilings(settings.load().turn_minutes, settings.load().calls_per_turn),
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end

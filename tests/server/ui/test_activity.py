@@ -1,4 +1,4 @@
-"""The activity page over HTTP: what happened, what waits, filters, paging, links, the kill switch; a tool's last uses."""
+"""The activity page over HTTP: what happened and waits, filters, paging, links, the kill switch; a tool's uses."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -29,7 +29,7 @@ def record(app: App) -> Say:
     """Write a call into the log as the gate does."""
     log = AuditLog(app.directory, app.clock, redact_value)
 
-    def write(
+    def write(  # noqa: PLR0913 - what differs from call to call
         tool: str,
         decision: str = "auto",
         *,
@@ -54,9 +54,7 @@ def record(app: App) -> Say:
         if ok is not None:
             error = "" if ok else "It broke"
             log.ran(
-                AuditRun(
-                    session_id=session_id, call_id=call_id, tool=tool, decision_number=number, ok=ok, error=error
-                )
+                AuditRun(session_id=session_id, call_id=call_id, tool=tool, decision_number=number, ok=ok, error=error)
             )
 
     return write

@@ -11,7 +11,9 @@ from skales.core.json import JsonObject, as_int
 from skales.data.instance import find_instance
 from skales.data.paths import locate_data_directory
 
-GO_ON = "Tasks and the schedule are paused; the activity page lets them go on, or skales config set automationPaused false"
+GO_ON = (
+    "Tasks and the schedule are paused; the activity page lets them go on, or skales config set automationPaused false"
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,7 +44,7 @@ async def kill(backend: Backend, *, quiet: bool = False) -> JsonObject:
     if quiet:
         return outcome
     turns, tools, programs = (as_int(outcome.get(name)) for name in ("turns", "tools", "programs"))
-    success(f"Stopped {turns} conversations, {tools} tools and {programs} background programs")
+    success(f"Stopped. Conversations: {turns}, tools: {tools}, programs in the background: {programs}")
     if left := as_int(outcome.get("left")):
         warn(f"{left} of them did not end in time; the note says which")
     aside(f"What ran is in logs/incidents/{outcome.get('incident')}.md")

@@ -1,4 +1,4 @@
-"""The activity page: what happened, what waits, what was asked and answered, what left the machine; and the kill switch.
+"""The activity page: what happened, what waits, what was asked and answered, what left; and the kill switch.
 
 Everything is read from the audit log when the page is opened.
 """

@@ -113,7 +113,7 @@ async def _kill(app: App, _asked: _Asked) -> Outcome:
 async def _killswitch(app: App, _asked: _Asked) -> Outcome:
     outcome = await app.kill_switch.use("page")
     stopped = _(
-        "Stopped: %(turns)d conversations, %(tools)d tools, %(programs)d programs in the background.",
+        "Stopped. Conversations: %(turns)d, tools: %(tools)d, programs in the background: %(programs)d.",
         turns=outcome.turns,
         tools=outcome.calls,
         programs=outcome.programs,

@@ -69,7 +69,9 @@ async def end_tree(pid: int, *, dies_together: bool, politely: bool = True) -> N
 
 async def _wait_for_end(tree: "Sequence[psutil.Process]") -> None:
     begun_s = anyio.current_time()
-    while any(map(_is_running, tree)) and anyio.current_time() - begun_s < PATIENCE.limit_s:
+    while (  # noqa: ASYNC110 - what others started tells nobody here of its end
+        any(map(_is_running, tree)) and anyio.current_time() - begun_s < PATIENCE.limit_s
+    ):
         await anyio.sleep(_POLL_S)
 
 

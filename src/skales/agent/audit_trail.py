@@ -108,9 +108,10 @@ class CallTrail:
         await self._write(lambda: self._audit.ran(entry))
 
     async def _write(self, write: Callable[[], int]) -> int:
+        number = 0
         with anyio.CancelScope(shield=True):
             try:
-                return await anyio.to_thread.run_sync(write)
+                number = await anyio.to_thread.run_sync(write)
             except StorageError as error:
                 self._given.emit(Notice("warning", str(error)))
-                return 0
+        return number

@@ -98,9 +98,22 @@ class KillSwitch:
 
     async def use(self, surface: str) -> KillOutcome:
         """End everything. Raises StorageError when the note cannot be written; what ran has ended then."""
+        outcome: KillOutcome | None = None
+        with anyio.CancelScope(shield=True):
+            outcome = await self._use(surface)
+        assert outcome is not None, "the scope is shielded, and nothing cancels it"
+        return outcome
+
+    async def let_go_on(self) -> None:
+        """Let tasks and the schedule begin again. Raises StorageError."""
+        await anyio.to_thread.run_sync(self._parts.settings.set_value, "automationPaused", "false")
+        self._parts.task_runner.wake()
+        self._parts.scheduler.wake()
+
+    async def _use(self, surface: str) -> KillOutcome:
         started_s = self._parts.clock.monotonic_s()
-        with anyio.CancelScope(shield=True), PATIENCE.gone():
-            scene = self._look()
+        scene = self._look()
+        with PATIENCE.gone():
             self._parts.turns.stop_all()
             self._parts.calls.stop_all()
             with anyio.move_on_after(LIMIT_S):
@@ -108,15 +121,8 @@ class KillSwitch:
                     tasks.start_soon(self._parts.background.close)
                     tasks.start_soon(self._pause)
                     tasks.start_soon(self._wait)
-            left = self._look()
-            took_s = self._parts.clock.monotonic_s() - started_s
-            return await anyio.to_thread.run_sync(self._write_down, scene, left, surface, took_s)
-
-    async def let_go_on(self) -> None:
-        """Let tasks and the schedule begin again. Raises StorageError."""
-        await anyio.to_thread.run_sync(self._parts.settings.set_value, "automationPaused", "false")
-        self._parts.task_runner.wake()
-        self._parts.scheduler.wake()
+        took_s = self._parts.clock.monotonic_s() - started_s
+        return await anyio.to_thread.run_sync(self._write_down, scene, self._look(), surface, took_s)
 
     def _look(self) -> _Scene:
         programs = [program for program in self._parts.background.list() if program.exit_code is None]

@@ -84,7 +84,6 @@ class AuditRun:
     ok: bool
     error: str = ""
     duration_ms: int = 0
-    undo_id: str = ""
     questions: tuple[str, ...] = ()
 
 
@@ -138,7 +137,6 @@ class AuditLog:
                 "ok": entry.ok,
                 "error": self._mask(entry.error[:_LOOKED_AT]) if entry.error else "",
                 "duration_ms": entry.duration_ms,
-                "undo": entry.undo_id,
                 "questions": list(entry.questions),
             }
         )

@@ -40,7 +40,6 @@ class AuditedCall:
     ok: bool | None = None
     error: str = ""
     duration_ms: int = 0
-    undo_id: str = ""
     questions: tuple[str, ...] = ()
     facts: JsonObject
 
@@ -116,7 +115,6 @@ def _read_call(key: str, value: JsonObject, run: JsonObject | None) -> AuditedCa
         ok=ok if ran and isinstance(ok, bool) else None,
         error=as_text(came.get("error")),
         duration_ms=as_int(came.get("duration_ms")),
-        undo_id=as_text(came.get("undo")),
         questions=texts_of(came.get("questions")),
         facts=value,
     )

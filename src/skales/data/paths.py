@@ -201,7 +201,7 @@ class DataDirectory:
 
     @property
     def private(self) -> tuple[Path, ...]:
-        """What no tool may read: keys, tokens, and the rules themselves."""
+        """What no tool may read or change: keys, tokens, the rules themselves, and what is written down of calls."""
         return (
             self.settings,
             self.grants,
@@ -209,6 +209,7 @@ class DataDirectory:
             self.instance.parent,
             self.approvals,
             self.costs,
+            self.logs,
             self.sign_ins,
             self.connectors,
             self.root / "integrations",

@@ -26,7 +26,7 @@ _EXIT_CHANGED = 1
 # A spreadsheet takes what begins like this for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS = (
-    "time", "tool", "decision", "ok", "duration_ms", "session", "turn", "call", "surface", "approval", "undo",
+    "time", "tool", "decision", "ok", "duration_ms", "session", "turn", "call", "surface", "approval",
     "effects", "reason", "error", "arguments",
 )  # fmt: skip
 
@@ -148,7 +148,6 @@ def _write_csv(target: TextIO, calls: Iterator[AuditedCall]) -> int:
                 call.call_id,
                 call.surface,
                 call.approval_id,
-                call.undo_id,
                 " ".join(sorted(call.effects)),
                 call.reason,
                 call.error,
@@ -205,7 +204,6 @@ def _call_json(call: AuditedCall) -> JsonObject:
         "call": call.call_id,
         "surface": call.surface,
         "approval": call.approval_id,
-        "undo": call.undo_id,
         "effects": sorted(call.effects),
         "arguments": call.preview,
     }

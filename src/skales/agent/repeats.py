@@ -45,7 +45,7 @@ class RepeatGuard:
         """What the model is told instead of a result."""
         if self._named[call.name] > self.name_limit:
             return (
-                f"Not run: {call.name} was called more than {self.name_limit} times in this turn, the most there may be. "
+                f"Not run: {call.name} was called more than {self.name_limit} times in this turn, which is too often. "
                 "Use what you have, try another way, or tell the user what is missing; a new message counts anew, and "
                 "the user can raise the ceiling (setting callsPerTurn)."
             )

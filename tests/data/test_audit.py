@@ -13,7 +13,7 @@ import pytest
 from skales.core.errors import StorageError
 from skales.core.json import JsonObject, JsonValue
 from skales.data.audit import AuditDecision, AuditLog, AuditRun, find_files
-from skales.data.audit_chain import GENESIS, Anchor, Place, write_anchor
+from skales.data.audit_chain import ANCHOR_BYTES, read_line, seal_line
 from skales.data.audit_verify import AuditReport, verify_audit
 from skales.data.paths import DataDirectory
 from skales.security.redact import redact_value
@@ -228,64 +228,100 @@ def test_an_end_that_was_cut_with_its_anchor_stays_found(small: DataDirectory, l
     assert "lines before it may be gone" in words(verify_audit(small))
 
 
+def test_what_is_added_at_the_end_is_found_also_later(small: DataDirectory, log: AuditLog) -> None:
+    path = find_files(small.logs)[-1]
+    data = path.read_bytes()
+    (begin, anchor) = (read_line(data.splitlines()[-1]), small.audit_head.read_bytes())
+    assert begin is not None
+    forged, _place = seal_line({"ts": 1, "kind": "decision"}, begin.place, begin.place.day)
+    for added in (forged, forged[:-1], forged[:50], b"{", b" ", b"\n", b'{"n":7,"day":"2'):
+        path.write_bytes(data + added)
+        small.audit_head.write_bytes(anchor)
+        assert not verify_audit(small).is_whole, added
+        write_call(log)
+        assert not verify_audit(small).is_whole, added
+
+
 # --- crashes ---
 
 
-def test_a_torn_last_line_is_named_and_sealed_by_the_next_write(small: DataDirectory, log: AuditLog) -> None:
-    path = find_files(small.logs)[-1]
-    with path.open("ab") as file:
-        file.write(b'{"n":7,"day":"20')
-    torn = verify_audit(small)
-    assert torn.is_whole
-    assert "cut off while it wrote" in words(torn)
+class PowerCut(BaseException):
+    """What a program that is killed does not see."""
+
+
+def cut_off(monkeypatch: pytest.MonkeyPatch, log: AuditLog, write: int, length: int) -> None:
+    """Kill the program in its n-th write, after so many bytes. Anchors are one sector: whole or not at all."""
+    real, count = os.write, itertools.count(1)
+
+    def write_some(descriptor: int, data: bytes) -> int:
+        if next(count) < write:
+            return real(descriptor, data)
+        if len(data) == ANCHOR_BYTES:
+            real(descriptor, data if length else b"")
+        else:
+            real(descriptor, data[:length])
+        raise PowerCut
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write_some)
+        with pytest.raises(PowerCut):
+            log.decided(DECISION)
+
+
+# One line is three writes: the announcement, the line, the anchor. The first of all has an anchor and a line before.
+CUTS = [(write, length) for write in range(1, 8) for length in (0, 1, 5, 20, 60, 200, 10_000)]
+
+
+@pytest.mark.parametrize(("write", "length"), CUTS)
+def test_the_first_write_of_all_may_be_cut_off_anywhere(
+    home: DataDirectory, log: AuditLog, monkeypatch: pytest.MonkeyPatch, write: int, length: int
+) -> None:
+    cut_off(monkeypatch, log, write, length)
+    assert verify_audit(home).is_whole, words(verify_audit(home))
     write_call(log)
-    sealed = verify_audit(small)
-    assert sealed.is_whole
-    assert "cut off while it wrote" in words(sealed)
-    changed = path.read_bytes().replace(b'{"n":7,"day":"20\n', b'{"n":7,"day":"21\n')
-    path.write_bytes(changed)
+    assert verify_audit(home).is_whole, words(verify_audit(home))
+
+
+@pytest.mark.parametrize("later_s", [1, DAY_S])
+@pytest.mark.parametrize("then_s", [1, DAY_S])
+@pytest.mark.parametrize("write", [1, 2, 3])
+def test_a_write_may_be_cut_off_anywhere_and_the_next_seals_it(  # noqa: PLR0913 - fixtures
+    small: DataDirectory,
+    log: AuditLog,
+    clock: FixedClock,
+    monkeypatch: pytest.MonkeyPatch,
+    later_s: int,
+    then_s: int,
+    write: int,
+) -> None:
+    for length in (0, 1, 5, 20, 60, 200, 397, 10_000):
+        clock.advance(later_s)
+        cut_off(monkeypatch, log, write, length)
+        assert verify_audit(small).is_whole, (length, words(verify_audit(small)))
+        clock.advance(then_s)
+        write_call(log)
+        assert verify_audit(small).is_whole, (length, words(verify_audit(small)))
+
+
+def test_a_torn_last_line_is_named_and_its_seal_holds(
+    small: DataDirectory, log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_off(monkeypatch, log, 2, 20)
+    assert "cut off while it wrote" in words(verify_audit(small))
+    write_call(log)
+    assert "cut off while it wrote" in words(verify_audit(small))
+    path = find_files(small.logs)[-1]
+    path.write_bytes(path.read_bytes().replace(b'{"n":7,"day":"2031-0\n', b'{"n":7,"day":"2032-0\n'))
     assert not verify_audit(small).is_whole
 
 
-def test_a_line_torn_before_midnight_is_sealed_on_the_next_day(
-    small: DataDirectory, log: AuditLog, clock: FixedClock
+def test_a_whole_line_without_its_anchor_is_taken_up(
+    small: DataDirectory, log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with find_files(small.logs)[-1].open("ab") as file:
-        file.write(b'{"n":7')
-    clock.advance(DAY_S)
+    cut_off(monkeypatch, log, 3, 0)
+    assert "cut off after line 7" in words(verify_audit(small))
     write_call(log)
-    assert verify_audit(small).is_whole
-
-
-@pytest.mark.parametrize("day_later", [False, True])
-def test_a_line_without_its_anchor_is_adopted(
-    small: DataDirectory, log: AuditLog, clock: FixedClock, *, day_later: bool
-) -> None:
-    anchor = small.audit_head.read_bytes()
-    clock.advance(DAY_S if day_later else 1)
-    log.decided(DECISION)
-    small.audit_head.write_bytes(anchor)
-    report = verify_audit(small)
-    assert report.is_whole
-    assert "cut off after line 7" in words(report)
-    write_call(log)
-    assert verify_audit(small).is_whole
     assert "cut off after writing 1 lines" in words(verify_audit(small))
-
-
-def test_the_first_write_of_all_may_be_cut_off_anywhere(home: DataDirectory, clock: FixedClock) -> None:
-    log = AuditLog(home, clock, redact_value)
-    log.decided(DECISION)
-    path = find_files(home.logs)[0]
-    data = path.read_bytes()
-    for length in range(0, len(data) + 1, 11):
-        shutil.rmtree(home.logs)
-        home.logs.mkdir()
-        home.audit_head.write_bytes(write_anchor(Anchor(Place(0, GENESIS, path.stem.removeprefix("audit-")), 0)))
-        path.write_bytes(data[:length])
-        assert verify_audit(home).is_whole, length
-        write_call(log)
-        assert verify_audit(home).is_whole, (length, words(verify_audit(home)))
 
 
 def test_a_clock_that_goes_back_leaves_the_order(small: DataDirectory, log: AuditLog, clock: FixedClock) -> None:
@@ -372,7 +408,9 @@ def test_a_write_that_fails_half_way_is_told_and_sealed(
     small: DataDirectory, log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:20]))
+    monkeypatch.setattr(
+        os, "write", lambda descriptor, data: write(descriptor, data if len(data) == ANCHOR_BYTES else data[:20])
+    )
     with pytest.raises(StorageError, match="not be written whole"):
         log.decided(DECISION)
     monkeypatch.undo()

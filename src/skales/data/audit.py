@@ -162,7 +162,6 @@ class AuditLog:
         number = chain.add(facts)
         if chain.is_new_day:
             self._prune(chain, day)
-        chain.save()
         return number
 
     def _prune(self, chain: "_Chain", today: str) -> None:
@@ -182,7 +181,6 @@ class AuditLog:
                 "files": {path.name: digest_of(path.read_bytes()) for path in dropped},
             }
         )
-        chain.save()
         for path in dropped:
             path.unlink(missing_ok=True)
 
@@ -202,7 +200,9 @@ class _Chain:
     @property
     def is_clean(self) -> bool:
         """Whether the files end where the anchor says."""
-        if self._place.number == 0 or self._last is None or (self.is_new_day and self._path_of(self._day).exists()):
+        if self._last is None or self._place.number == 0 or self._last.coming:
+            return False
+        if self.is_new_day and self._path_of(self._day).exists():
             return False
         return _size_of(self._path_of(self._last.place.day)) == self._last.size_bytes
 
@@ -215,19 +215,20 @@ class _Chain:
             self._begin()
         if torn or late:
             self.add({"kind": "sealed", "late_lines": late, "torn_bytes": len(torn), "torn": digest_of(torn)})
-        self.save()
 
     def add(self, facts: JsonObject) -> int:
-        """Append a line; its number."""
+        """Append a line; its number. The anchor announces it first, so that none but this one may stand there."""
         line, place = seal_line({"ts": self._now_ms, **facts}, self._place, self._day)
+        self._save(coming=place.hash)
         self._add_bytes(line, self._path_of(self._day))
         self._place = place
+        self._save()
         return place.number
 
-    def save(self) -> None:
+    def _save(self, coming: str = "") -> None:
         """Put the anchor where the chain ends now."""
         size_bytes = max(0, _size_of(self._path_of(self._place.day)))
-        data = write_anchor(Anchor(self._place, size_bytes))
+        data = write_anchor(Anchor(self._place, size_bytes, coming))
         # One write of one sector is there whole or not at all, and a rename for each line would cost ten times as much.
         descriptor = os.open(self._anchor, _IN_PLACE, _FILE_MODE)
         try:
@@ -249,19 +250,20 @@ class _Chain:
             late += self._adopt(whole)
             if torn and self._adopt([torn]):  # nothing but its line end is missing
                 late, torn = late + 1, b""
+            if not self._last.coming:  # nobody of ours was writing, so it is no trace of a crash
+                torn = b""
             if not _ends_whole(path):
                 self._add_bytes(b"\n", path)
         self._day = max(self._day, self._place.day)
         return late, torn
 
     def _adopt(self, lines: list[bytes]) -> int:
-        late = 0
-        for line in lines:
-            found = read_line(line)
-            if found is None or found.prev != self._place.hash or found.place.number != self._place.number + 1:
-                break
-            self._place, late = found.place, late + 1
-        return late
+        """The line that was announced, when it is there: 1, else 0."""
+        found = read_line(lines[0]) if lines else None
+        if found is None or self._last is None or found.place.hash != self._last.coming:
+            return 0
+        self._place = found.place
+        return 1
 
     def _begin(self) -> None:
         """The first line of the chain. It vouches for what was written before there was one."""
@@ -271,7 +273,7 @@ class _Chain:
         contents = {path.name: path.read_bytes() for path in find_files(self._folder)}
         # Written first, so that a crash between the two cannot look like an anchor that somebody took away.
         self._place = Place(0, GENESIS, self._day)
-        self.save()
+        self._save()
         self.add({"kind": "begun", "before": {name: [len(data), digest_of(data)] for name, data in contents.items()}})
 
     def _begin_after_loss(self) -> bool:
@@ -285,7 +287,6 @@ class _Chain:
         if not _ends_whole(path):
             self._add_bytes(b"\n", path)
         self.add({"kind": "anchor lost"})
-        self.save()
         return True
 
     def _path_of(self, day: str) -> Path:

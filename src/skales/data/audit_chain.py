@@ -18,7 +18,7 @@ GENESIS = "0" * 64
 FILE_NAME = re.compile(r"audit-(\d{4}-\d{2}-\d{2})\.jsonl")
 
 # Always the same, so that a new anchor covers the old one.
-_ANCHOR_BYTES = 256
+ANCHOR_BYTES = 320
 
 _SEAL = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 _SEAL_BYTES = len(',"hash":""}') + 64
@@ -35,10 +35,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What `audit-head.json` says of the newest line: its place, and how long its file was with it."""
+    """What `audit-head.json` says of the newest line: its place, and how long its file was with it.
+
+    `coming` is the hash of the line that is being added at this moment, empty while nothing is written.
+    """
 
     place: Place
     size_bytes: int
+    coming: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +97,19 @@ def digest_of(data: bytes) -> str:
 def write_anchor(anchor: Anchor) -> bytes:
     """The bytes of the anchor's file."""
     place = anchor.place
-    record = {"count": place.number, "hash": place.hash, "day": place.day, "sizeBytes": anchor.size_bytes}
-    return json.dumps(record).encode("ascii").ljust(_ANCHOR_BYTES - 1) + b"\n"
+    record = {
+        "count": place.number,
+        "hash": place.hash,
+        "day": place.day,
+        "sizeBytes": anchor.size_bytes,
+        "coming": anchor.coming,
+    }
+    return json.dumps(record).encode("ascii").ljust(ANCHOR_BYTES - 1) + b"\n"
 
 
 def read_anchor(data: bytes) -> Anchor | None:
     """None when it is not exactly what we write."""
     value = read_plain(data)
     place = Place(as_int(value.get("count")), as_text(value.get("hash")), as_text(value.get("day")))
-    anchor = Anchor(place, as_int(value.get("sizeBytes")))
+    anchor = Anchor(place, as_int(value.get("sizeBytes")), as_text(value.get("coming")))
     return anchor if write_anchor(anchor) == data and place.day else None

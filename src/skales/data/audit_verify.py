@@ -25,9 +25,6 @@ from skales.data.audit_chain import (
 from skales.data.document import storage_errors
 from skales.data.paths import DataDirectory
 
-# Lines that one write may add before it moves the anchor.
-_MOST_LATE = 3
-
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
@@ -224,11 +221,11 @@ class _Walk:
             self._find(name, f"The end is missing: line {end} is the last, and there were {count}")
         elif count and known != (anchor.place, anchor.size_bytes):
             self._find(name, f"Line {count} is another than the anchor says")
-        elif end - count > _MOST_LATE:
+        elif end > count and (end > count + 1 or self.last is None or self.last.hash != anchor.coming):
             self._find(name, f"{end - count} lines follow the last one that the anchor knows")
         elif end > count:
             self.notes.append(AuditFinding(name, f"Skales was cut off after line {end} and before it noted that"))
-        if self.rest is not None and not could_begin(self.rest[1], end + 1):
+        if self.rest is not None and not (end == count and anchor.coming and could_begin(self.rest[1], end + 1)):
             self._refuse_rest()
         elif self.rest is not None:
             self.notes.append(AuditFinding(str(self.rest[0]), "Skales was cut off while it wrote this line"))

@@ -147,7 +147,8 @@ class AuditLog:
 
     def _write(self, facts: JsonObject) -> int:
         with self._lock, storage_errors(self._folder / "audit log", "written"):
-            self._folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            if not self._folder.is_dir():
+                self._folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             with held(self._folder):
                 return self._append(facts)
 

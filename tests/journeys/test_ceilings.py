@@ -10,7 +10,7 @@ from tests.scripted import Hang, Step, says
 
 pytestmark = pytest.mark.anyio
 
-TICK_MINUTES = "0.002"
+SHORT_MINUTES = "0.03"
 
 
 def asks_for(*calls: ToolCall) -> Step:
@@ -19,12 +19,12 @@ def asks_for(*calls: ToolCall) -> Step:
 
 async def test_a_turn_that_takes_too_long_ends_with_the_way_on(open_scripted: OpenApp) -> None:
     async with open_scripted([TextPiece("So far"), Hang()], says("On it goes.")) as app:
-        app.settings.set_value("turnMinutes", TICK_MINUTES)
+        app.settings.set_value("turnMinutes", SHORT_MINUTES)
         session_id, events = await run_turn(app, "go")
         end = events[-1]
         assert isinstance(end, TurnEnded)
         assert (end.end, end.code) == (TurnEnd.LIMIT, "limit")
-        assert "0.002 minutes" in end.error
+        assert "0.03 minutes" in end.error
         assert "turnMinutes" in end.hint
         assert app.sessions.load(session_id).messages[-1].text == "So far"
         app.settings.set_value("turnMinutes", "0")
@@ -36,7 +36,7 @@ async def test_a_tool_is_cut_off_and_its_call_closed(open_scripted: OpenApp) -> 
     call = ToolCall("c1", "execute_command", {"command": "sleep 77.5"})
     async with open_scripted(asks_for(call)) as app:
         app.settings.set_value("safetyMode", "advanced")
-        app.settings.set_value("turnMinutes", "0.01")
+        app.settings.set_value("turnMinutes", SHORT_MINUTES)
         session_id, events = await run_turn(app, "go")
         assert events[-1].end is TurnEnd.LIMIT  # type: ignore[union-attr]
         last = app.sessions.load(session_id).messages[-1]

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from skales.agent.gate import PassedCall, Proceed, Round
@@ -12,6 +13,7 @@ from skales.core.errors import StorageError, ToolError
 from skales.core.events import Notice
 from skales.core.json import JsonObject
 from skales.core.tool import Outcome, Safety, SafetyMode, ToolCall, ToolResult, ToolSpec, Verdict
+from skales.data.audit_verify import verify_audit
 from skales.data.paths import DataDirectory
 from tests.agent.conftest import SESSION, OpenStage, spec
 
@@ -27,6 +29,11 @@ def call(name: str, problem: str = "", **arguments: str) -> ToolCall:
 
 
 def audit(home: DataDirectory) -> list[dict[str, object]]:
+    """The lines about decisions."""
+    return [line for line in all_lines(home) if line["kind"] == "decision"]
+
+
+def all_lines(home: DataDirectory) -> list[dict[str, object]]:
     (log,) = home.logs.glob("audit-*.jsonl")
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
@@ -182,11 +189,40 @@ async def test_each_decision_is_one_line_with_secrets_masked(open_stage: OpenSta
     assert key not in json.dumps(lines)
 
 
+async def test_decision_question_and_run_are_linked(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS, timeout_s=0)
+    await stage.gate.run(call("change", path="a"), stage.origin())
+    (expired,) = audit(stage.home)
+    assert (expired["approval"], expired["decision"]) == (stage.asked[0].approval.id, "expired")
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=YES))
+    *_, decision, run = all_lines(stage.home)
+    assert (decision["kind"], run["kind"], run["of"]) == ("decision", "run", decision["n"])
+    assert run["ok"] is True
+    assert decision["effects"] == ["writes"]
+
+
+async def test_a_call_that_is_cut_off_has_its_lines(open_stage: OpenStage) -> None:
+    async def wait(_passed: PassedCall, _proceed: Proceed) -> ToolResult:
+        scope.cancel()
+        await anyio.sleep(5)
+        raise AssertionError
+
+    stage = open_stage(FREE, ASKS, rounds=[wait])
+    with anyio.CancelScope() as scope:
+        await stage.gate.run(call("look"), stage.origin())
+    assert all_lines(stage.home)[-1]["error"] == "Stopped while it ran"
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await stage.gate.run(call("change", path="a"), stage.origin())
+    assert audit(stage.home)[-1]["decision"] == "cancelled"
+    assert verify_audit(stage.home).is_whole
+
+
 async def test_an_unwritable_audit_log_is_told_and_stops_nothing(open_stage: OpenStage) -> None:
     stage = open_stage(FREE)
     stage.home.logs.write_text("in the way", encoding="utf-8")
     assert not (await stage.gate.run(call("look"), stage.origin())).is_error
-    assert [event.level for event in stage.events if isinstance(event, Notice)] == ["warning"]
+    assert {event.level for event in stage.events if isinstance(event, Notice)} == {"warning"}
 
 
 async def test_a_call_that_cannot_be_noted_down_does_not_run(open_stage: OpenStage) -> None:

@@ -110,6 +110,7 @@ PAGES = (
     "/schedule",
     "/tools",
     "/tools/read_file",
+    "/activity",
     "/costs",
     "/compare",
     "/settings",

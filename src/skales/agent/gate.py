@@ -1,6 +1,7 @@
 """The one gate: exists → add-on on → arguments valid → policy → safety level → approval → run. Nothing else runs tools.
 
-Each decision is one audit line. A refusal or failure is a result for the model, never an exception of the turn.
+Each decision is one audit line, and what came of a call that ran is another. A refusal or failure is a result for the
+model, never an exception of the turn.
 """
 
 import logging
@@ -10,16 +11,17 @@ from difflib import get_close_matches
 
 import anyio.to_thread
 
+from skales.agent.audit_trail import CallTrail, Said
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission
 from skales.agent.policy import Policy
 from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
-from skales.core.events import Notice, Progress
+from skales.core.events import Progress
 from skales.core.ports import UNCOUNTED, CallScope, Delivery, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
-from skales.data.audit import AuditEntry, AuditLog
+from skales.data.audit import AuditLog
 from skales.data.started import StartedCalls
 from skales.security.redact import restore_fields
 
@@ -31,7 +33,7 @@ _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect
 
 @dataclass(frozen=True, slots=True)
 class PassedCall:
-    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`.
+    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`; `reason` is why it was asked.
 
     A round may put something else into `call`, such as a secret for its name; `written` is how it stands in the
     conversation and what a person agreed to. `delivery` counts what the call sends.
@@ -43,6 +45,7 @@ class PassedCall:
     origin: CallOrigin
     written: ToolCall | None = None
     delivery: Delivery = UNCOUNTED
+    reason: str = ""
 
 
 Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
@@ -82,25 +85,12 @@ class Gate:
 
     async def run(self, call: ToolCall, origin: CallOrigin) -> ToolResult:
         """Judge a call and run it when it may. Always returns a result; only cancellation is raised."""
-        started_s = self._parts.clock.monotonic_s()
-        passage = await self._judge(call, origin)
+        trail = CallTrail(self._parts.audit, self._parts.clock, call, origin)
+        passage = await trail.judge(self._judge(call, trail.origin), lambda found: self._say(found, call))
         if isinstance(passage, _Shut):
-            result, final = _refusal(passage.text), call
-        else:
-            marked = replace(passage, written=passage.call)
-            result, final = await self._proceed(marked, self._parts.rounds), passage.call
-        entry = AuditEntry(
-            session_id=origin.session_id,
-            surface=origin.surface,
-            tool=final.name,
-            decision=passage.decision,
-            arguments=final.arguments,
-            ok=not result.is_error,
-            error=result.summary if result.is_error else "",
-            duration_ms=int((self._parts.clock.monotonic_s() - started_s) * 1000),
-        )
-        await self._write_down(entry, origin)
-        return result
+            return _refusal(passage.text)
+        marked = replace(passage, written=passage.call)
+        return await trail.run(self._proceed(marked, self._parts.rounds))
 
     def describe(self, call: ToolCall) -> str:
         """What the call would do, in plain words; its name when there is no such tool."""
@@ -131,13 +121,14 @@ class Gate:
         if verdict.outcome is Outcome.ALLOW or origin.by_user:
             return PassedCall("user" if origin.by_user else "auto", spec, call, origin)
         if is_granted:
-            return PassedCall("granted", spec, call, origin)
+            return PassedCall("granted", spec, call, origin, reason=verdict.reason)
         decision = origin.decided
         if decision is None:
             preview = await anyio.to_thread.run_sync(self._preview, spec, call, abandon_on_cancel=True)
             words = (self.describe(call), verdict.reason, preview)
             decision = await self._parts.permission.ask(spec, call, words, origin)
-        return await self._follow(decision, spec, call, origin)
+        passage = await self._follow(decision, spec, call, origin)
+        return replace(passage, reason=verdict.reason) if isinstance(passage, PassedCall) else passage
 
     def _preview(self, spec: ToolSpec, call: ToolCall) -> str:
         try:
@@ -204,11 +195,12 @@ class Gate:
             _log.exception("tool %s failed", passage.spec.name)
             return _refusal(f"{passage.spec.name} failed unexpectedly: {type(error).__name__}: {error}")
 
-    async def _write_down(self, entry: AuditEntry, origin: CallOrigin) -> None:
-        try:
-            await anyio.to_thread.run_sync(self._parts.audit.write, entry)
-        except StorageError as error:
-            origin.emit(Notice("warning", str(error)))
+    def _say(self, passage: PassedCall | _Shut, call: ToolCall) -> Said:
+        """The decision for the audit log."""
+        if isinstance(passage, PassedCall):
+            return Said(passage.decision, passage.reason, passage.call, passage.spec)
+        spec = self._parts.toolbox.find(call.name)
+        return Said(passage.decision, passage.text, replace(call, name=spec.name) if spec else call, spec)
 
     def _unknown(self, name: str) -> str:
         known = [spec.name for spec in self._parts.toolbox.specs() if self._parts.toolbox.is_enabled(spec.name)]

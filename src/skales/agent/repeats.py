@@ -10,7 +10,7 @@ from skales.core.tool import ToolCall
 # The third identical call of a turn is answered by a message instead of running, the fifth ends the turn.
 GUARDED_AT = 3
 ENDED_AT = 5
-# Calls of one tool in one turn, whatever the arguments.
+# Calls of one tool in one turn, whatever the arguments, where nobody set another number.
 NAME_LIMIT = 15
 
 
@@ -24,8 +24,9 @@ class Repeat(StrEnum):
 
 @dataclass(slots=True)
 class RepeatGuard:
-    """Counts the calls of one turn."""
+    """Counts the calls of one turn; `name_limit` is how many there may be of one tool."""
 
+    name_limit: int = NAME_LIMIT
     _identical: Counter[str] = field(default_factory=Counter)
     _named: Counter[str] = field(default_factory=Counter)
 
@@ -36,16 +37,17 @@ class RepeatGuard:
         self._named[call.name] += 1
         if self._identical[key] >= ENDED_AT:
             return Repeat.END
-        if self._identical[key] >= GUARDED_AT or self._named[call.name] > NAME_LIMIT:
+        if self._identical[key] >= GUARDED_AT or self._named[call.name] > self.name_limit:
             return Repeat.GUARD
         return Repeat.RUN
 
     def explain(self, call: ToolCall) -> str:
         """What the model is told instead of a result."""
-        if self._named[call.name] > NAME_LIMIT:
+        if self._named[call.name] > self.name_limit:
             return (
-                f"Not run: {call.name} was called more than {NAME_LIMIT} times in this turn. "
-                "Use what you have, try another way, or tell the user what is missing."
+                f"Not run: {call.name} was called more than {self.name_limit} times in this turn, which is too often. "
+                "Use what you have, try another way, or tell the user what is missing; a new message counts anew, and "
+                "the user can raise the ceiling (setting callsPerTurn)."
             )
         return (
             f"Not run: this is the same {call.name} call as before, and its result is already above. "

@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from skales.agent.answering import Answerer
 from skales.agent.budget import SpendingStoppedError
+from skales.agent.ceilings import TurnTime
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
@@ -56,10 +57,13 @@ class Turn:
         self._is_leaving = is_leaving
         self._parts = parts
         self._order = order
-        self._emit = emit
-        self._guard = RepeatGuard()
-        self._answerer = Answerer(parts, order, emit)
+        ceilings = parts.ceilings()
+        self._time = TurnTime(ceilings.minutes, emit)
+        self._emit = self._time.emit
+        self._guard = RepeatGuard(ceilings.calls)
+        self._answerer = Answerer(parts, order, self._emit)
         self._started_s = parts.clock.monotonic_s()
+        self._id = TurnId(f"turn_{parts.ids.token(12)}")
 
     async def run(self) -> None:
         """Run to the end; the last event is always TurnEnded. Only cancellation is raised, after the end is written."""
@@ -93,7 +97,9 @@ class Turn:
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
-        return await self._loop(chosen)
+        with self._time.begin():
+            return await self._loop(chosen)
+        return await self._end_late()
 
     def _choose(self, session: Session) -> ChosenModel:
         """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""
@@ -106,9 +112,9 @@ class Turn:
         try:
             chosen, notice = choose_or_stand_in(parts.chooser, (session.provider, session.model), needs)
         except ProviderError:
-            self._emit(TurnStarted(self._new_id(), order.session_id, order.text, session.provider, session.model))
+            self._emit(TurnStarted(self._id, order.session_id, order.text, session.provider, session.model))
             raise
-        self._emit(TurnStarted(self._new_id(), order.session_id, order.text, chosen.provider_id, chosen.model))
+        self._emit(TurnStarted(self._id, order.session_id, order.text, chosen.provider_id, chosen.model))
         if notice:
             self._emit(notice)
         return chosen
@@ -126,6 +132,13 @@ class Turn:
             if not answer.tool_calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
+
+    async def _end_late(self) -> TurnEnded:
+        minutes = f"{self._time.minutes:g}"
+        with anyio.CancelScope(shield=True):
+            await self._close_open_calls(f"Not run: the turn took longer than {minutes} minutes")
+        hint = "Write `continue` to go on, or allow more (`turnMinutes` in the settings)"
+        return self._limit(f"The turn took longer than {minutes} minutes", hint)
 
     # --- tools ---
 
@@ -157,6 +170,7 @@ class Turn:
             emit=self._emit,
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
+            turn_id=self._id,
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -196,7 +210,7 @@ class Turn:
 
     async def _run_command(self) -> TurnEnded:
         """`/tool …`: the person's own call, written down like any other."""
-        self._emit(TurnStarted(self._new_id(), self._order.session_id, self._order.text, "", ""))
+        self._emit(TurnStarted(self._id, self._order.session_id, self._order.text, "", ""))
         name = tool_name(self._order.text)
         spec = self._parts.toolbox.find(name)
         if spec is None:
@@ -223,9 +237,6 @@ class Turn:
 
     def _since_ms(self, started_s: float) -> int:
         return int((self._parts.clock.monotonic_s() - started_s) * 1000)
-
-    def _new_id(self) -> TurnId:
-        return TurnId(f"turn_{self._parts.ids.token(12)}")
 
 
 def find_open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:

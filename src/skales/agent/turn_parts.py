@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import anyio.to_thread
 
 from skales.agent.budget import Budget
+from skales.agent.ceilings import Ceilings
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.evidence import IsUnsure, is_settled
@@ -43,6 +44,7 @@ class TurnParts:
     ids: IdSource
     fate: Callable[[SessionId, str], ToolResult | None]
     is_unsure: IsUnsure = is_settled
+    ceilings: Callable[[], Ceilings] = Ceilings
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

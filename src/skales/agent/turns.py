@@ -220,6 +220,10 @@ class Turns:
                 lane.scope.cancel()
         return len(running)
 
+    def running_sessions(self) -> list[SessionId]:
+        """The conversations in which a turn runs now."""
+        return [session_id for session_id, lane in self._lanes.items() if lane.scope is not None]
+
     def running(self, session_id: SessionId) -> bool:
         """Whether a turn of the session runs now."""
         lane = self._lanes.get(session_id)

@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
+from skales.agent.ceilings import Ceilings
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
@@ -20,11 +21,14 @@ from skales.agent.origin import CallOrigin
 from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
+from skales.agent.running import RunningCalls
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
+from skales.app.activity import Undoable
 from skales.app.attachments import Attachments
 from skales.app.compare import CompareParts, Comparisons
 from skales.app.costs import CallAccounts
+from skales.app.kill_switch import KillParts, KillSwitch
 from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
@@ -54,6 +58,7 @@ from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
 from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
+from skales.data.incidents import IncidentStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
 from skales.data.ledger import Ledger
@@ -120,10 +125,14 @@ class App:
     scheduler: Scheduler
     local: LocalModels
     background: ProcessTable
+    incidents: IncidentStore
+    kill_switch: KillSwitch
+    calls: RunningCalls
     lock: InstanceLock
     started_s: float
     page_token: str
     local_token: str
+    undoable: Undoable | None = None
 
     def uptime_ms(self) -> int:
         """Milliseconds since the process opened the app."""
@@ -291,7 +300,8 @@ def build_app(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
         )
     )
-    audit = AuditLog(directory, clock, redact_value)
+    audit = AuditLog(directory, clock, redact_value, lambda: settings.load().audit_days)
+    calls = RunningCalls(clock)
     outbox = Outbox(
         OutboxParts(
             store=intents,
@@ -311,7 +321,7 @@ def build_app(
             started=started,
             clock=clock,
             judges=(outbox.judge,),
-            rounds=(outbox.round,),
+            rounds=(calls, outbox.round),
         )
     )
     local = LocalModels(directory, quarantine, clock)
@@ -372,6 +382,7 @@ def build_app(
         ids=ids,
         fate=outbox.tell_fate,
         is_unsure=outbox.is_unsure,
+        ceilings=lambda: Ceilings(settings.load().turn_minutes, settings.load().calls_per_turn),
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
@@ -379,11 +390,21 @@ def build_app(
     def task_timeout_s() -> float:
         return settings.load().task_timeout_s
 
+    def is_paused() -> bool:
+        return settings.load().automation_paused
+
     def tell_paused(job: Job) -> None:
         notices.add_pause(job.id, job.name, job.paused_reason)
 
     task_runner = TaskRunner(
-        TaskParts(tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell)
+        TaskParts(
+            tasks=tasks,
+            sessions=sessions,
+            turns=turns,
+            timeout_s=task_timeout_s,
+            tell=notices.tell,
+            is_paused=is_paused,
+        )
     )
     scheduler = Scheduler(
         ScheduleParts(
@@ -395,9 +416,26 @@ def build_app(
             timeout_s=task_timeout_s,
             tell=notices.tell,
             tell_paused=tell_paused,
+            is_paused=is_paused,
         )
     )
     work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
+    incidents = IncidentStore(directory, clock)
+    kill_switch = KillSwitch(
+        KillParts(
+            turns=turns,
+            calls=calls,
+            background=stores.background,
+            settings=settings,
+            sessions=sessions,
+            tasks=tasks,
+            task_runner=task_runner,
+            scheduler=scheduler,
+            incidents=incidents,
+            audit=audit,
+            clock=clock,
+        )
+    )
     comparisons = Comparisons(
         CompareParts(
             chooser=parts.chooser,
@@ -444,6 +482,9 @@ def build_app(
         scheduler=scheduler,
         local=local,
         background=stores.background,
+        incidents=incidents,
+        kill_switch=kill_switch,
+        calls=calls,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),

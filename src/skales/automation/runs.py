@@ -5,10 +5,10 @@ Rules hold as in any conversation. A question waits for the person, and that wai
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from math import inf
 
 import anyio
 
+from skales.agent.ceilings import HeldDeadline
 from skales.agent.turns import Ticket, Turns
 from skales.core.events import (
     AnswerSaved,
@@ -70,24 +70,6 @@ class _Story:
                 return
 
 
-@dataclass(slots=True)
-class _Limit:
-    """A scope's deadline that stands still while somebody is asked."""
-
-    scope: anyio.CancelScope
-    left_s: float = 0.0
-    is_held: bool = False
-
-    def hold(self, *, wanted: bool) -> None:
-        """Stand still from now on, or go on with the time that was left."""
-        if wanted and not self.is_held:
-            self.left_s = self.scope.deadline - anyio.current_time()
-            self.scope.deadline = inf
-        elif self.is_held and not wanted:
-            self.scope.deadline = anyio.current_time() + self.left_s
-        self.is_held = wanted
-
-
 async def run_turn(turns: Turns, order: RunOrder) -> RunOutcome:
     """Run to the end. When this is cancelled or the time is over, the turn is stopped and nothing of it goes on.
 
@@ -97,7 +79,7 @@ async def run_turn(turns: Turns, order: RunOrder) -> RunOutcome:
     story = _Story()
     try:
         with anyio.CancelScope(deadline=anyio.current_time() + order.timeout_s) as scope:
-            await _follow(turns, ticket, story, _Limit(scope))
+            await _follow(turns, ticket, story, HeldDeadline(scope))
     except anyio.get_cancelled_exc_class():
         turns.stop(order.session_id)
         raise
@@ -109,7 +91,7 @@ async def run_turn(turns: Turns, order: RunOrder) -> RunOutcome:
     return RunOutcome(ok=False, error=f"It took longer than {order.timeout_s:g} seconds", refused=tuple(story.refused))
 
 
-async def _follow(turns: Turns, ticket: Ticket, story: _Story, limit: _Limit) -> None:
+async def _follow(turns: Turns, ticket: Ticket, story: _Story, limit: HeldDeadline) -> None:
     """Take the turn's events until its end; a message that had to wait comes after the end of another turn."""
     waits_for_another = ticket.queued
     async with aclosing(turns.events(ticket.session_id, ticket.after)) as events:

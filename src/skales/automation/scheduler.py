@@ -36,7 +36,10 @@ _SHORTEST_SLEEP_S = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleParts:
-    """What the schedule needs. `tell` and `tell_paused` are called on the event loop."""
+    """What the schedule needs. `tell` and `tell_paused` are called on the event loop.
+
+    While `is_paused` nothing is begun but by hand; `Scheduler.wake` looks again, and finds what was missed.
+    """
 
     jobs: CronStore
     log: RunLog
@@ -46,6 +49,7 @@ class ScheduleParts:
     timeout_s: Callable[[], float]
     tell: Callable[[], None]
     tell_paused: Callable[[Job], None]
+    is_paused: Callable[[], bool] = lambda: False
 
 
 class Scheduler:
@@ -109,6 +113,8 @@ class Scheduler:
         assert self._group is not None, "called by run() only"
         now_ms = self._parts.clock.now_ms()
         try:
+            if self._parts.is_paused():
+                return _LONGEST_SLEEP_S
             due, next_ms = await anyio.to_thread.run_sync(self._look, now_ms)
         except SkalesError:
             _log.warning("scheduled jobs cannot be listed", exc_info=True)

@@ -30,13 +30,17 @@ _USUAL = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskParts:
-    """What running tasks needs. `tell` is called on the event loop whenever a task changed."""
+    """What running tasks needs. `tell` is called on the event loop whenever a task changed.
+
+    While `is_paused` none is begun; `TaskRunner.wake` looks again.
+    """
 
     tasks: TaskStore
     sessions: SessionStore
     turns: Turns
     timeout_s: Callable[[], float]
     tell: Callable[[], None]
+    is_paused: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,10 @@ class TaskRunner:
         finally:
             self._is_open = False
 
+    def wake(self) -> None:
+        """Look at the tasks now, from whichever thread."""
+        self._bell.ring()
+
     async def cancel(self, task_id: str) -> Task:
         """Stop a task, or keep a waiting one from running. Raises NotFoundError, ConflictError when it is over."""
         task = await anyio.to_thread.run_sync(self._parts.tasks.get, task_id)
@@ -110,6 +118,8 @@ class TaskRunner:
         if free <= 0:
             return
         try:
+            if self._parts.is_paused():
+                return
             waiting = await anyio.to_thread.run_sync(self._parts.tasks.list, TaskStatus.PENDING.value)
         except SkalesError:
             _log.warning("tasks cannot be listed", exc_info=True)

@@ -105,6 +105,10 @@ class Backend(Protocol):
         """Stop the running turn."""
         ...
 
+    async def kill(self) -> JsonObject:
+        """End everything that runs: `{turns, tools, programs, left, incident}`. Raises StorageError."""
+        ...
+
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question. Raises NotFoundError when it is answered already, InputError for bad arguments."""
         ...

@@ -8,6 +8,7 @@ import anyio.to_thread
 from skales.app.addons import report_addons, switch_addon
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
+from skales.app.kill_switch import kill_json
 from skales.app.outbox import OutboxAnswer, answer_outbox, report_answer, report_outbox
 from skales.app.pins import pin_tool
 from skales.app.reports import (
@@ -163,6 +164,10 @@ class InProcessBackend:
     async def stop(self, session_id: str) -> None:
         """Stop the running turn."""
         self._app.turns.stop(SessionId(session_id))
+
+    async def kill(self) -> JsonObject:
+        """End everything that runs in this process."""
+        return kill_json(await self._app.kill_switch.use("cli"))
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question."""

@@ -55,6 +55,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ftp(commands)
     _add_connectors(commands)
     _add_outbox(commands)
+    _add_audit(commands)
+    stop = commands.add_parser("stop", help="stop one conversation's turn, or with --all everything that runs")
+    stop.add_argument("session", nargs="?", default="", metavar="ID")
+    stop.add_argument("--all", action="store_true", help="the kill switch: turns, tools, background programs, tasks")
+    _add_json(stop)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -290,6 +295,27 @@ def _add_outbox(commands: _Commands) -> None:
         answer.add_argument("id")
         _add_json(answer)
     _add_json(outbox)
+
+
+def _add_audit(commands: _Commands) -> None:
+    audit = commands.add_parser("audit", help="what was decided and run; find out whether the log was changed")
+    actions = audit.add_subparsers(dest="action", metavar="action")
+    listing = actions.add_parser("list", help="newest first (default)")
+    listing.add_argument("--limit", type=int, default=50)
+    verify = actions.add_parser(
+        "verify", help="find every edit, removal, cut and reordering; exit code 1 when there is one"
+    )
+    export = actions.add_parser("export", help="write the log as JSON lines or CSV")
+    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
+    export.add_argument("-o", "--output", default="", metavar="FILE", help="`-` for standard output (default)")
+    for parser, usual in ((listing, "7d"), (export, "all")):
+        parser.add_argument("--since", default=usual, metavar="TIME", help=f"7d, 2026-11-30 or all (default: {usual})")
+        parser.add_argument("--tool", default="", metavar="NAME")
+        parser.add_argument("--decision", default="", metavar="WORD", help="auto, approved, declined, blocked, …")
+        parser.add_argument("--session", default="", metavar="ID")
+    _add_json(listing)
+    _add_json(verify)
+    _add_json(audit)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

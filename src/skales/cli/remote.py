@@ -161,6 +161,10 @@ class RemoteBackend:
         """Say what became of a sending that nobody is sure of."""
         return await self._call("POST", f"/api/outbox/{quote(intent_id, safe='')}/{answer}")
 
+    async def kill(self) -> JsonObject:
+        """End everything that runs there."""
+        return await self._call("POST", "/api/killswitch")
+
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Answer a question."""
         body: dict[str, Any] = {

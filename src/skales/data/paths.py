@@ -120,6 +120,16 @@ class DataDirectory:
         return self.root / "logs"
 
     @property
+    def audit_head(self) -> Path:
+        """Where the audit log ends, so that a cut end is noticed."""
+        return self.logs / "audit-head.json"
+
+    @property
+    def incidents(self) -> Path:
+        """A note for each use of the kill switch."""
+        return self.logs / "incidents"
+
+    @property
     def costs(self) -> Path:
         """What calls to models used and cost, by month, and what is spent so far."""
         return self.root / "costs"
@@ -196,7 +206,7 @@ class DataDirectory:
 
     @property
     def private(self) -> tuple[Path, ...]:
-        """What no tool may read: keys, tokens, and the rules themselves."""
+        """What no tool may read or change: keys, tokens, the rules themselves, and what is written down of calls."""
         return (
             self.settings,
             self.grants,
@@ -205,6 +215,7 @@ class DataDirectory:
             self.approvals,
             self.outbox,
             self.costs,
+            self.logs,
             self.sign_ins,
             self.connectors,
             self.root / "integrations",

@@ -271,6 +271,10 @@ class Settings(_FilePart):
     session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none
     daily_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 0.0
     compact_at_percent: Annotated[int, _from_to(0, 95)] = 75  # of the window; 0 is never
+    automation_paused: bool = False  # set by the kill switch: no task and no scheduled run begins
+    turn_minutes: Annotated[float, _amount(1_440)] = 60.0  # without the time that a person is waited for; 0 is none
+    calls_per_turn: Annotated[int, _from_to(1, 1_000)] = 15  # of one tool
+    audit_days: Annotated[int, _from_to(1, 3_650)] = 90
     cameras: dict[str, CameraSettings] = {}
     addons: dict[str, bool] = {}
     pinned_tools: list[str] = []  # always offered to models

@@ -33,6 +33,7 @@ from skales.server.errors import (
 from skales.server.guards import LocalGuard
 from skales.server.joining import join_routers
 from skales.server.ui import (
+    activity,
     addons,
     bootstrap,
     chat,
@@ -56,6 +57,7 @@ from skales.server.ui import (
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
 _SCREENS = (
+    activity,
     addons,
     chat,
     bootstrap,

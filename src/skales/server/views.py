@@ -26,6 +26,7 @@ class Screen(StrEnum):
     TOOLS = "tools"
     TASKS = "tasks"
     SCHEDULE = "schedule"
+    ACTIVITY = "activity"
     COSTS = "costs"
     OUTBOX = "outbox"
     ADDONS = "addons"

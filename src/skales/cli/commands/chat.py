@@ -8,6 +8,7 @@ import json
 import sys
 
 from skales.cli.backend import Backend, open_backend
+from skales.cli.commands.stop import kill
 from skales.cli.conversation import run_compaction, run_turn
 from skales.cli.questions import read_line
 from skales.cli.terminal import aside, paint, row, title, warn
@@ -22,6 +23,7 @@ _HELP = """  /new            start a new conversation
   /tools          list the tools
   /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
   /status         what runs here
+  /killswitch     stop everything that runs, also in other windows
   /quit           leave"""
 
 
@@ -63,6 +65,8 @@ async def _talk(session_id: str | None) -> int:
             if text == "/new":
                 session_id = None
                 aside("New conversation.")
+            elif text == "/killswitch":
+                await kill(backend)
             elif text in _SHOWN:
                 await _show(backend, text)
             elif text == _COMPACT and session_id is None:

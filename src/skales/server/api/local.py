@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales import __version__
+from skales.app.kill_switch import kill_json
 from skales.app.pins import pin_tool
 from skales.app.reports import report_result
 from skales.app.tool_runs import follow_run
@@ -33,6 +34,12 @@ open_router = APIRouter(prefix="/api")
 def read_health() -> Answer:
     """Whether the server answers, and which program it is."""
     return {"status": "ok", "app": "skales-python", "version": __version__}
+
+
+@router.post("/killswitch")
+async def use_kill_switch(app: AppDep) -> Answer:
+    """End everything that runs, and pause tasks and the schedule."""
+    return kill_json(await app.kill_switch.use("cli"))
 
 
 @router.post("/sessions")

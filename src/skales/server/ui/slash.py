@@ -33,7 +33,7 @@ COMMANDS = (
     Command("/tool", N_("run a tool yourself"), N_("name [key=value]")),
     Command("/stop", N_("stop the answer in this conversation")),
     Command("/kill", N_("stop everything that runs")),
-    Command("/killswitch", N_("stop everything that runs")),
+    Command("/killswitch", N_("end everything at once, and pause tasks and the schedule")),
     Command("/resume", N_("go on where this conversation stands")),
     Command("/compact", N_("summarise the oldest part of this conversation for the model")),
     Command("/search", N_("find conversations"), N_("[words]")),

@@ -110,6 +110,19 @@ async def _kill(app: App, _asked: _Asked) -> Outcome:
     return Tell((ngettext("Stopped %(num)d running answer", "Stopped %(num)d running answers", count),))
 
 
+async def _killswitch(app: App, _asked: _Asked) -> Outcome:
+    outcome = await app.kill_switch.use("page")
+    stopped = _(
+        "Stopped. Conversations: %(turns)d, tools: %(tools)d, programs in the background: %(programs)d.",
+        turns=outcome.turns,
+        tools=outcome.calls,
+        programs=outcome.programs,
+    )
+    left = _("%(num)d of them did not end in time.", num=outcome.left) if outcome.left else ""
+    paused = _("Tasks and the schedule are paused. The activity page has a note, and lets them go on.")
+    return Tell(tuple(line for line in (stopped, left, paused) if line))
+
+
 async def _resume(app: App, asked: _Asked) -> Outcome:
     if not asked.session_id:
         return Tell((_("There is nothing to go on with in a new chat"),))
@@ -180,7 +193,7 @@ _ACTIONS: Mapping[str, Callable[[App, _Asked], Awaitable[Outcome]]] = {
     "compare": _compare,
     "stop": _stop,
     "kill": _kill,
-    "killswitch": _kill,
+    "killswitch": _killswitch,
     "resume": _resume,
     "compact": _compact,
     "search": _search,

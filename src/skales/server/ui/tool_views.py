@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from skales.server.ui.activity_views import ActivityRow
 from skales.server.views import Shell, Trouble
 
 
@@ -85,7 +86,7 @@ class ToolPin:
 
 @dataclass(frozen=True, slots=True)
 class ToolDetail:
-    """One tool with its form. `effects` and `safety` are in plain words."""
+    """One tool with its form. `effects` and `safety` are in plain words, `uses` its last calls."""
 
     template: ClassVar[str] = "tools/detail.html"
     name: str
@@ -99,6 +100,7 @@ class ToolDetail:
     fields: tuple[ToolField, ...]
     command: str
     pin: ToolPin
+    uses: tuple[ActivityRow, ...]
     result: ToolResultView | None = None
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Form, Request, Response
 
+from skales.app.activity import find_uses
 from skales.app.pins import PinStatus, pin_tool, read_pin
 from skales.app.tool_runs import follow_run
 from skales.app.wiring import App
@@ -20,6 +21,7 @@ from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
 from skales.server.access import AppDep, PageSession
 from skales.server.live import Frame
 from skales.server.told import told
+from skales.server.ui.activity import build_rows
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import first_sentence, show_duration, show_number, show_size
@@ -57,6 +59,7 @@ _CATEGORIES = {
     "system": N_("System"),
     "web": N_("Web"),
 }
+_USES = 5
 Filled = Mapping[str, str]
 
 
@@ -197,6 +200,7 @@ def _show_tool(app: App, spec: ToolSpec, query: str, filled: Filled | None, resu
         fields=build_fields(spec, filled),
         command=write_command(spec),
         pin=_show_pin(read_pin(app, spec)),
+        uses=build_rows(app, find_uses(app.directory, spec.name, _USES)),
         result=result,
     )
     return render(ToolsPage(build_shell(app, spec.name, Screen.TOOLS), _build_list(app, query, spec.name), detail))

@@ -1,9 +1,12 @@
-"""Ends a program with everything it started: asks first, and ends by force what is still there after two seconds."""
+"""Ends a program with everything it started: asks first, and ends by force what is still there after two seconds.
+
+Who must be quick takes that time away for a while (`PATIENCE`).
+"""
 
 import os
 import signal
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,9 +16,34 @@ from skales.tools.system.tree import find_tree
 if TYPE_CHECKING:
     import psutil
 
-# How long a program has to end by itself.
+# How long a program has to end by itself, and when there is no patience.
 _TERMINATE_S = 2.0
+_HURRY_S = 0.25
 _POLL_S = 0.05
+
+
+class Patience:
+    """How long programs are waited for, everywhere in this process."""
+
+    def __init__(self) -> None:
+        self._hurries = 0
+
+    @property
+    def limit_s(self) -> float:
+        """The time there is at the moment."""
+        return _HURRY_S if self._hurries else _TERMINATE_S
+
+    @contextmanager
+    def gone(self) -> Generator[None]:
+        """Wait hardly at all inside the block, also where somebody waits already."""
+        self._hurries += 1
+        try:
+            yield
+        finally:
+            self._hurries -= 1
+
+
+PATIENCE = Patience()
 
 
 async def end_tree(pid: int, *, dies_together: bool, politely: bool = True) -> None:
@@ -40,9 +68,11 @@ async def end_tree(pid: int, *, dies_together: bool, politely: bool = True) -> N
 
 
 async def _wait_for_end(tree: "Sequence[psutil.Process]") -> None:
-    with anyio.move_on_after(_TERMINATE_S):
-        while any(map(_is_running, tree)):  # noqa: ASYNC110 - what others started tells nobody here of its end
-            await anyio.sleep(_POLL_S)
+    begun_s = anyio.current_time()
+    while (  # noqa: ASYNC110 - what others started tells nobody here of its end
+        any(map(_is_running, tree)) and anyio.current_time() - begun_s < PATIENCE.limit_s
+    ):
+        await anyio.sleep(_POLL_S)
 
 
 def _signal_all(pid: int, tree: "Sequence[psutil.Process]", *, by_force: bool) -> None:

@@ -1,0 +1,117 @@
+"""What is written down about one call at the gate: a line for the decision, and one for what came of running it.
+
+Also a call that is cut off gets its lines. Decides nothing; that a line cannot be written is told and stops nothing.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+
+from skales.agent.origin import CallOrigin
+from skales.core.approval import AskKind
+from skales.core.clock import Clock
+from skales.core.errors import StorageError
+from skales.core.events import ApprovalRequested, Notice, TurnEvent
+from skales.core.tool import ToolCall, ToolResult, ToolSpec
+from skales.data.audit import AuditDecision, AuditLog, AuditRun
+
+Passage = TypeVar("Passage")
+
+STOPPED = "Stopped while it ran"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the gate decided: the word for it, why, and the call as it stands then."""
+
+    decision: str
+    reason: str
+    call: ToolCall
+    spec: ToolSpec | None = None
+
+
+class CallTrail:
+    """The two lines of one call. `origin` is the call's, and also tells the trail which questions were asked."""
+
+    def __init__(self, audit: AuditLog, clock: Clock, call: ToolCall, origin: CallOrigin) -> None:
+        self._audit = audit
+        self._clock = clock
+        self._call = call
+        self._given = origin
+        self._asked: list[str] = []
+        self._approval = ""
+        self._number = 0
+        self._started_s = 0.0
+        self.origin = replace(origin, emit=self._take)
+
+    async def judge(self, judging: Awaitable[Passage], say: Callable[[Passage], Said]) -> Passage:
+        """Wait for the decision and write it down."""
+        try:
+            passage = await judging
+        except anyio.get_cancelled_exc_class():
+            await self._write_decision(Said("cancelled", "", self._call))
+            raise
+        await self._write_decision(say(passage))
+        return passage
+
+    async def run(self, running: Awaitable[ToolResult]) -> ToolResult:
+        """Wait for what comes of it and write that down."""
+        self._started_s = self._clock.monotonic_s()
+        try:
+            result = await running
+        except anyio.get_cancelled_exc_class():
+            await self._write_run(ToolResult(text="", summary=STOPPED, is_error=True))
+            raise
+        await self._write_run(result)
+        return result
+
+    def _take(self, event: TurnEvent) -> None:
+        match event:
+            case ApprovalRequested(approval) if approval.kind is AskKind.TOOL:
+                self._approval = approval.id
+            case ApprovalRequested(approval):
+                self._asked.append(approval.id)
+            case _:
+                pass
+        self._given.emit(event)
+
+    async def _write_decision(self, said: Said) -> None:
+        entry = AuditDecision(
+            session_id=self._given.session_id,
+            turn_id=self._given.turn_id,
+            call_id=said.call.id,
+            surface=self._given.surface,
+            tool=said.call.name,
+            decision=said.decision,
+            arguments=said.call.arguments,
+            effects=tuple(sorted(effect.value for effect in said.spec.effects)) if said.spec else (),
+            reason=said.reason,
+            approval_id=self._approval,
+        )
+        self._number = await self._write(lambda: self._audit.decided(entry))
+
+    async def _write_run(self, result: ToolResult) -> None:
+        entry = AuditRun(
+            session_id=self._given.session_id,
+            turn_id=self._given.turn_id,
+            call_id=self._call.id,
+            tool=self._call.name,
+            decision_number=self._number,
+            ok=not result.is_error,
+            error=result.summary if result.is_error else "",
+            duration_ms=int((self._clock.monotonic_s() - self._started_s) * 1000),
+            questions=tuple(self._asked),
+        )
+        await self._write(lambda: self._audit.ran(entry))
+
+    async def _write(self, write: Callable[[], int]) -> int:
+        number = 0
+        with anyio.CancelScope(shield=True):
+            try:
+                number = await anyio.to_thread.run_sync(write)
+            except StorageError as error:
+                self._given.emit(Notice("warning", str(error)))
+        return number

@@ -55,6 +55,7 @@ from skales.data.ftp_profiles import FtpProfiles
 from skales.data.grants import GrantStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
+from skales.data.key_store import PATIENCE_S
 from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
@@ -67,6 +68,7 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.vault import Vault
 from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
@@ -88,6 +90,7 @@ class App:
     clock: Clock
     ids: IdSource
     quarantine: Quarantine
+    vault: Vault
     settings: SettingsStore
     sessions: SessionStore
     memories: MemoryStore
@@ -184,6 +187,8 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
+        # A key store may take its time: a command of a moment waits for it briefly, the server does not.
+        await anyio.to_thread.run_sync(app.vault.settle, 0.0 if exclusive else PATIENCE_S)
         with _plain_errors():
             async with anyio.create_task_group() as tasks:
                 app.turns.open(tasks)
@@ -222,14 +227,15 @@ def build_app(
     `chooser` stands in for the configured models, for tests and embedding programs.
     """
     quarantine = Quarantine(directory.quarantine, clock)
-    settings = SettingsStore(directory, quarantine)
+    vault = Vault(directory, quarantine)
+    settings = SettingsStore(directory, quarantine, vault)
     sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
-    stores = open_tool_stores(directory, quarantine, clock, ids)
+    stores = open_tool_stores(directory, quarantine, clock, ids, vault)
     search = search_desk.SearchDesk(settings.load, clock)
 
     def policy() -> Policy:
@@ -297,7 +303,7 @@ def build_app(
         ModelStores(
             lists=ModelLists(directory, clock),
             probes=ModelProbes(directory, quarantine, clock),
-            sign_ins=SignIns(directory, quarantine),
+            sign_ins=SignIns(directory, quarantine, vault),
             clock=clock,
             ids=ids,
         ),
@@ -388,6 +394,7 @@ def build_app(
         clock=clock,
         ids=ids,
         quarantine=quarantine,
+        vault=vault,
         settings=settings,
         sessions=sessions,
         memories=memories,

@@ -4,8 +4,8 @@ Each decision is one audit line. A refusal or failure is a result for the model,
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 import anyio.to_thread
@@ -21,6 +21,7 @@ from skales.core.ports import CallScope, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
+from skales.security.placeholders import secret_names
 from skales.security.redact import restore_fields
 
 _log = logging.getLogger(__name__)
@@ -31,12 +32,16 @@ _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect
 
 @dataclass(frozen=True, slots=True)
 class PassedCall:
-    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`."""
+    """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`.
+
+    `environment` is what its command finds besides the usual.
+    """
 
     decision: str
     spec: ToolSpec
     call: ToolCall
     origin: CallOrigin
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
@@ -91,6 +96,7 @@ class Gate:
             ok=not result.is_error,
             error=result.summary if result.is_error else "",
             duration_ms=int((self._parts.clock.monotonic_s() - started_s) * 1000),
+            secrets=secret_names(final.arguments),
         )
         await self._write_down(entry, origin)
         return result
@@ -183,7 +189,13 @@ class Gate:
         def report(progress: Progress) -> None:
             origin.emit(progress)
 
-        scope = CallScope(session_id=origin.session_id, call_id=passage.call.id, ask=ask, report=report)
+        scope = CallScope(
+            session_id=origin.session_id,
+            call_id=passage.call.id,
+            ask=ask,
+            report=report,
+            environment=passage.environment,
+        )
         try:
             if passage.spec.effects & _LASTING:
                 await anyio.to_thread.run_sync(self._parts.started.mark, origin.session_id, passage.call.id)

@@ -19,6 +19,7 @@ from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
+from skales.agent.secrets_round import SecretUse
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
 from skales.app.attachments import Attachments
@@ -62,6 +63,7 @@ from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
+from skales.data.secret_store import SecretStore
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
@@ -91,6 +93,7 @@ class App:
     ids: IdSource
     quarantine: Quarantine
     vault: Vault
+    secrets: SecretStore
     settings: SettingsStore
     sessions: SessionStore
     memories: MemoryStore
@@ -292,9 +295,20 @@ def build_app(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
         )
     )
+    secrets = SecretStore(directory, quarantine, clock, vault)
+    secret_use = SecretUse(secrets, vault)
     audit = AuditLog(directory, clock, redact_value)
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(secret_use.judge,),
+            rounds=(secret_use.go_around,),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -395,6 +409,7 @@ def build_app(
         ids=ids,
         quarantine=quarantine,
         vault=vault,
+        secrets=secrets,
         settings=settings,
         sessions=sessions,
         memories=memories,

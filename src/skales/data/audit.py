@@ -21,7 +21,8 @@ Mask = Callable[[JsonValue], JsonValue]
 class AuditEntry:
     """One decision and what came of it.
 
-    `decision` is auto, user, granted, approved, declined, expired, blocked, malformed or unknown.
+    `decision` is auto, user, granted, approved, declined, expired, blocked, malformed or unknown. `secrets` names the
+    stored secrets that the call asks for.
     """
 
     session_id: str
@@ -32,6 +33,7 @@ class AuditEntry:
     ok: bool
     error: str
     duration_ms: int
+    secrets: tuple[str, ...] = ()
 
 
 class AuditLog:
@@ -58,6 +60,7 @@ class AuditLog:
             "ok": entry.ok,
             "error": self._mask(entry.error),
             "duration_ms": entry.duration_ms,
+            **({"secrets": list(entry.secrets)} if entry.secrets else {}),
         }
         path = self._folder / f"audit-{to_datetime(now_ms):%Y-%m-%d}.jsonl"
         try:

@@ -1,6 +1,6 @@
 """connectors.json: REST services that a person set up once, each with its address, its sign-in and what may be done.
 
-Its keys are sealed, and no tool may read it. Making requests is not its business. Spec: integrations.md, "API connector".
+Its keys are sealed; no tool may read it. Making requests is not its business. Spec: integrations.md, "API connector".
 """
 
 import re

@@ -4,6 +4,7 @@ One table for the stores, for the change of keys and for what must be kept out o
 """
 
 import copy
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,6 +23,7 @@ from skales.data.vault_text import is_mask, is_sealed
 
 # Shorter texts are in every second word; they cannot be kept out of anything.
 _LEAST_KNOWN = 6
+_SECRET_NAME = re.compile(r"(key|token|secret|password|auth|authorization|cookie|credentials?)$", re.IGNORECASE)
 
 Raw = dict[str, JsonValue]
 Change = Callable[[Raw], None]
@@ -43,7 +45,10 @@ class Sealer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretFile:
-    """A file and the paths to its secrets: `*` is every name of an object, `[]` every entry of a list."""
+    """A file and the paths to its secrets.
+
+    `*` is every name of an object, `?` every one that secrets have, `[]` every entry of a list.
+    """
 
     path_of: Callable[[DataDirectory], Path]
     paths: tuple[tuple[str, ...], ...]
@@ -67,7 +72,7 @@ SETTINGS = SecretFile(
 )
 CONNECTORS = SecretFile(
     lambda directory: directory.connectors,
-    (("connectors", "[]", "auth", "secret"), ("connectors", "[]", "headers", "*")),
+    (("connectors", "[]", "auth", "secret"), ("connectors", "[]", "headers", "?")),
 )
 FTP_PROFILES = SecretFile(lambda directory: directory.ftp_profiles, (("profiles", "[]", "password"),))
 SIGN_INS = SecretFile(lambda directory: directory.sign_ins, (("*", "accessToken"), ("*", "refreshToken")))
@@ -228,7 +233,7 @@ def _rewrite(value: JsonValue, path: Sequence[str], place: str, rewrite: Rewrite
     match value:
         case Mapping() if step != "[]":
             return {
-                name: _rewrite(item, rest, _below(place, name), rewrite) if step in ("*", name) else item
+                name: _rewrite(item, rest, _below(place, name), rewrite) if _fits(step, name) else item
                 for name, item in value.items()
             }
         case list() | tuple() if step == "[]":
@@ -237,6 +242,10 @@ def _rewrite(value: JsonValue, path: Sequence[str], place: str, rewrite: Rewrite
             ]
         case _:
             return value
+
+
+def _fits(step: str, name: str) -> bool:
+    return step in ("*", name) or (step == "?" and bool(_SECRET_NAME.search(name)))
 
 
 def _below(place: str, name: str) -> str:

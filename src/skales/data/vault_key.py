@@ -194,7 +194,7 @@ class MasterKeys:
         """A new key that seals from now on; earlier ones stay. Call it while holding. Raises KeyTroubleError."""
         key = MasterKey(secrets.token_bytes(KEY_BYTES))
         if place is StorePlace.AUTO and self._put_into_store(key):
-            self._note_store_key(key.id)
+            self._choose(key.id)
         else:
             self.write_file((key, *self.file_keys()))
             self._choose("")
@@ -308,6 +308,13 @@ class MasterKeys:
     def _put_into_store(self, key: MasterKey) -> bool:
         """Whether the key is safely there. Raises KeyTroubleError(LOCKED) for a store that does not answer."""
         given_up = threading.Event()
+        looking = ask(self._open_store)
+        if not looking.wait(PATIENCE_S):
+            raise KeyTroubleError(Trouble.LOCKED)
+        if looking.answer is None:
+            return False
+        # Noted first: a key that nobody knows of could never be forgotten again.
+        self._change(lambda raw: raw.update(storeKeys=[*_ids(raw), key.id]))
 
         def put() -> bool:
             store = self._open_store()
@@ -351,9 +358,6 @@ class MasterKeys:
 
     def _store_ids(self) -> tuple[str, ...]:
         return _ids(self._record())
-
-    def _note_store_key(self, key_id: str) -> None:
-        self._change(lambda raw: raw.update(key=key_id, storeKeys=[*_ids(raw), key_id]))
 
     def _choose(self, key_id: str) -> None:
         if self.chosen_id() != key_id:

@@ -74,6 +74,13 @@ def is_private(store: object) -> bool:
     return not any(word in kind.__name__.lower() for word in _REFUSED_NAMES)
 
 
+def is_locked(error: Exception) -> bool:
+    """Whether a key store failed because nobody unlocked it."""
+    from keyring.errors import KeyringLocked
+
+    return isinstance(error, KeyringLocked)
+
+
 def store_label(store: object) -> str:
     """What people call it: `SecretService`, `macOS`, `Windows`."""
     return type(store).__module__.rpartition(".")[2]

@@ -29,6 +29,7 @@ from skales.data.key_store import (
     StorePlace,
     ask,
     find_key_store,
+    is_locked,
     store_label,
     wanted_place,
 )
@@ -169,7 +170,7 @@ class MasterKeys:
         if not asking.wait(wait_s):
             raise KeyTroubleError(Trouble.LOCKED)
         if asking.error is not None:
-            raise KeyTroubleError(Trouble.FAILED) from asking.error
+            raise KeyTroubleError(Trouble.LOCKED if is_locked(asking.error) else Trouble.FAILED) from asking.error
         if asking.answer is None:
             raise KeyTroubleError(Trouble.GONE)
         return asking.answer
@@ -281,7 +282,7 @@ class MasterKeys:
         if not asking.wait(wait_s):
             return Trouble.LOCKED
         if asking.error is not None:
-            return Trouble.FAILED
+            return Trouble.LOCKED if is_locked(asking.error) else Trouble.FAILED
         return None if self._label else Trouble.GONE
 
     def _asking(self, key_id: str) -> Asking["MasterKey | None"]:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+import anyio.lowlevel
 import pytest
 
+from skales.agent.prompt import PromptFacts, build_system_prompt
 from skales.agent.secrets_round import SecretUse
 from skales.app.wiring import App, open_app
 from skales.core.errors import NotFoundError
@@ -208,3 +210,20 @@ def test_a_name_that_is_not_there_names_those_that_are(secrets: SecretStore) -> 
     secrets.save("crm", VALUE)
     with pytest.raises(NotFoundError, match="There are: crm"):
         secrets.value("github")
+
+
+async def test_the_model_knows_the_names_and_the_person_where_the_key_is(home: DataDirectory) -> None:
+    async with opened(home) as app:
+        app.secrets.save("crm", VALUE)
+        app.secrets.save("shop", VALUE)
+        await anyio.lowlevel.checkpoint()
+        told = [notice.detail for notice in app.notices.entries() if notice.text == "Secrets"]
+    assert len(told) == 1
+    assert str(home.encryption_key) in told[0]
+
+
+def test_the_prompt_names_secrets_and_how_to_use_one(home: DataDirectory) -> None:
+    facts = PromptFacts(home.workspace, "Monday", "Linux", secrets=("crm", "shop"))
+    assert "Stored secrets: crm, shop." in build_system_prompt(facts, compact=False)
+    assert "{{secret:NAME}}" in build_system_prompt(facts, compact=False)
+    assert "Stored" not in build_system_prompt(replace(facts, secrets=()), compact=False)

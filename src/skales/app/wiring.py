@@ -1,5 +1,6 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -190,6 +191,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
+        app.vault.keys.file_made = partial(_tell_of_key_file, app, asyncio.get_running_loop())
         # A key store may take its time: a command of a moment waits for it briefly, the server does not.
         await anyio.to_thread.run_sync(app.vault.settle, 0.0 if exclusive else PATIENCE_S)
         with _plain_errors():
@@ -208,6 +210,13 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     finally:
         with anyio.CancelScope(shield=True):
             await app.close()
+
+
+def _tell_of_key_file(app: App, loop: asyncio.AbstractEventLoop) -> None:
+    """Called in whatever thread sealed the first secret."""
+    path = app.directory.encryption_key
+    text = f"Keys and passwords are sealed with the key in {path}, which only your account can read"
+    loop.call_soon_threadsafe(app.notices.add_word, "Secrets", text)
 
 
 @contextmanager
@@ -332,6 +341,7 @@ def build_app(
         directory=directory,
         repair=repair_history,
         custom_prompt=lambda: settings.load().system_prompt,
+        secret_names=lambda: [secret.name for secret in secrets.list()],
         clock=clock,
         offer=ToolOffer(toolbox, lambda: settings.load().pinned_tools),
     )

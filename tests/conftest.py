@@ -1,10 +1,14 @@
 """Fixtures every test may use: a clock and ids that tests decide, a data directory of its own."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from skales.data.paths import DataDirectory
+
+# Tests leave the key store of whoever runs them alone, also those that start a program of their own.
+os.environ["SKALES_KEY_STORE"] = "file"
 
 
 class FixedClock:

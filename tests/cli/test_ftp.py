@@ -8,6 +8,8 @@ import pytest
 from skales.cli.main import main
 from skales.data.document import write_object
 from skales.data.paths import DataDirectory
+from skales.data.secret_places import FTP_PROFILES
+from tests.opened import read_opened
 from tests.servers.ftp_site import FtpSite, make_certificate
 
 
@@ -46,7 +48,8 @@ def test_a_profile_is_saved_with_a_password_from_standard_input(
         22,
         True,
     )
-    assert "lovelace" in home.ftp_profiles.read_text(encoding="utf-8")
+    assert "lovelace" not in home.ftp_profiles.read_text(encoding="utf-8")
+    assert "lovelace" in str(read_opened(home, FTP_PROFILES))
     assert main(["ftp"]) == 0
     printed = capsys.readouterr()
     assert "sftp://ada@127.0.0.1:22" in printed.out

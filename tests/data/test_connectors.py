@@ -9,7 +9,9 @@ from skales.core.errors import ConflictError, InputError, NotFoundError, Storage
 from skales.data.connectors import AuthKind, Connector, ConnectorAuth, ConnectorStore, connector_id
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
+from skales.data.secret_places import CONNECTORS
 from tests.conftest import FixedClock
+from tests.opened import read_opened
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def test_a_connector_comes_back_as_it_was_made(store: ConnectorStore, home: Data
 
 def test_file_is_the_shape_of_the_contract(store: ConnectorStore, home: DataDirectory) -> None:
     store.add(crm(auth=ConnectorAuth(kind=AuthKind.BEARER, name="ignored", secret="k")))
-    assert json.loads(home.connectors.read_text(encoding="utf-8")) == {
+    assert read_opened(home, CONNECTORS) == {
         "connectors": [
             {
                 "id": "my-crm",

@@ -5,13 +5,15 @@ import stat
 import pytest
 
 from skales.core.errors import ConflictError, InputError, NotFoundError, StorageError
-from skales.core.json import JsonObject, JsonValue, parse_json
+from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import SafetyMode
 from skales.data.document import write_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
+from skales.data.secret_places import SETTINGS
 from skales.data.settings import FileAccess, ProviderSettings, Settings, SettingsStore, parse_settings
 from tests.conftest import FixedClock
+from tests.opened import read_opened
 
 KEY = "sk-abcdefghijklmnopqrstuvwxyz"
 
@@ -31,7 +33,7 @@ def write(home: DataDirectory, value: JsonObject) -> None:
 
 
 def read(home: DataDirectory) -> JsonValue:
-    return parse_json(home.settings.read_text(encoding="utf-8"))
+    return read_opened(home, SETTINGS)
 
 
 # --- reading -----------------------------------------------------------------------------------------------------

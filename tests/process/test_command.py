@@ -10,6 +10,8 @@ import pytest
 
 from skales.data.document import write_object
 from skales.data.paths import DataDirectory
+from skales.data.secret_places import SETTINGS
+from tests.opened import read_opened
 from tests.process.conftest import environment, run_skales, start_server
 
 
@@ -85,7 +87,8 @@ def test_a_key_goes_in_and_never_comes_out(home: DataDirectory) -> None:
     named = run_skales(home, "config", "get", "providers.openai.apiKey")
     for output in (done, shown, named):
         assert key not in output.stdout + output.stderr
-    assert key in home.settings.read_text(encoding="utf-8")
+    assert key not in home.settings.read_text(encoding="utf-8")
+    assert key in str(read_opened(home, SETTINGS))
 
 
 def test_a_second_server_says_who_has_the_directory(ready_home: DataDirectory) -> None:

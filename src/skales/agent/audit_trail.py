@@ -17,6 +17,7 @@ from skales.core.errors import StorageError
 from skales.core.events import ApprovalRequested, Notice, TurnEvent
 from skales.core.tool import ToolCall, ToolResult, ToolSpec
 from skales.data.audit import AuditDecision, AuditLog, AuditRun
+from skales.security.placeholders import secret_names
 
 Passage = TypeVar("Passage")
 
@@ -90,6 +91,7 @@ class CallTrail:
             effects=tuple(sorted(effect.value for effect in said.spec.effects)) if said.spec else (),
             reason=said.reason,
             approval_id=self._approval,
+            secrets=secret_names(said.call.arguments),
         )
         self._number = await self._write(lambda: self._audit.decided(entry))
 

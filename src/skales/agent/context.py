@@ -93,6 +93,7 @@ class ContextBuilder:
     custom_prompt: Callable[[], str]
     clock: Clock
     scale: TokenScale = field(default_factory=TokenScale)
+    secret_names: Callable[[], Sequence[str]] = tuple
     counts: HistoryCounts = field(default_factory=HistoryCounts)
     _tools: dict[str, tuple[ToolSpec, int]] = field(default_factory=dict[str, tuple[ToolSpec, int]], init=False)
     _shelf: DocumentShelf = field(init=False)
@@ -165,6 +166,7 @@ class ContextBuilder:
             today=f"{today:%A, %d %B %Y}",
             system=f"{platform.system()} {platform.machine()}",
             custom=self.custom_prompt(),
+            secrets=tuple(self.secret_names()),
         )
 
 

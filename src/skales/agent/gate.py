@@ -5,8 +5,8 @@ model, never an exception of the turn.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 import anyio.to_thread
@@ -36,7 +36,8 @@ class PassedCall:
     """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`; `reason` is why it was asked.
 
     A round may put something else into `call`, such as a secret for its name; `written` is how it stands in the
-    conversation and what a person agreed to. `delivery` counts what the call sends.
+    conversation and what a person agreed to. `delivery` counts what the call sends. `environment` is what its command
+    finds besides the usual.
     """
 
     decision: str
@@ -46,6 +47,7 @@ class PassedCall:
     written: ToolCall | None = None
     delivery: Delivery = UNCOUNTED
     reason: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
@@ -184,7 +186,9 @@ class Gate:
         def report(progress: Progress) -> None:
             origin.emit(progress)
 
-        scope = CallScope(origin.session_id, passage.call.id, ask, report, passage.delivery)
+        scope = CallScope(
+            origin.session_id, passage.call.id, ask, report, passage.delivery, environment=passage.environment
+        )
         try:
             if passage.spec.effects & _LASTING:
                 await anyio.to_thread.run_sync(self._parts.started.mark, origin.session_id, passage.call.id)

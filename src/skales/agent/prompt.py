@@ -23,6 +23,7 @@ class PromptFacts:
     today: str
     system: str
     custom: str = ""
+    secrets: tuple[str, ...] = ()
 
 
 def build_system_prompt(facts: PromptFacts, *, compact: bool) -> str:
@@ -31,4 +32,13 @@ def build_system_prompt(facts: PromptFacts, *, compact: bool) -> str:
         return f"{_COMPACT}\n\n{facts.custom}".strip()
     # What changes comes last: all before the date is the same on every day.
     place = f"Workspace: {facts.workspace}\nSystem: {facts.system}\nToday: {facts.today}"
-    return "\n\n".join(part for part in (_IDENTITY, _RULES, facts.custom, place) if part)
+    return "\n\n".join(part for part in (_IDENTITY, _RULES, facts.custom, _name_secrets(facts), place) if part)
+
+
+def _name_secrets(facts: PromptFacts) -> str:
+    if not facts.secrets:
+        return ""
+    return (
+        f"Stored secrets: {', '.join(facts.secrets)}. Where a request or a command needs one, write "
+        "{{secret:NAME}}; it is filled in when the call runs, and you never see it."
+    )

@@ -14,6 +14,7 @@ from skales.data.paths import DataDirectory
 from skales.data.planner import PlannerStore
 from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
+from skales.data.vault import Vault
 from skales.data.workflows import WorkflowStore
 from skales.tools.screens import ScreenMemory
 from skales.tools.system.background import ProcessTable
@@ -36,7 +37,9 @@ class ToolStores:
     background: ProcessTable
 
 
-def open_tool_stores(directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> ToolStores:
+def open_tool_stores(
+    directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource, vault: Vault
+) -> ToolStores:
     """All of them for one data directory."""
     return ToolStores(
         planner=PlannerStore(directory, quarantine, clock, ids),
@@ -44,8 +47,8 @@ def open_tool_stores(directory: DataDirectory, quarantine: Quarantine, clock: Cl
         skills=AgentSkillStore(directory, quarantine),
         cron=CronStore(directory, quarantine, clock, ids),
         workflows=WorkflowStore(directory, quarantine),
-        connectors=ConnectorStore(directory, quarantine),
-        ftp_profiles=FtpProfiles(directory, quarantine, clock, ids),
+        connectors=ConnectorStore(directory, quarantine, vault),
+        ftp_profiles=FtpProfiles(directory, quarantine, clock, ids, vault),
         deploy_targets=DeployTargets(directory, quarantine),
         published=PublishedFiles(directory, quarantine),
         screens=ScreenMemory(clock),

@@ -1,5 +1,6 @@
 """Builds the app from its rooms and owns its life: open, run, close. Everything a surface may use hangs on `App`."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.running import RunningCalls
+from skales.agent.secrets_round import SecretUse
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
 from skales.app.activity import Undoable
@@ -61,6 +63,7 @@ from skales.data.grants import GrantStore
 from skales.data.incidents import IncidentStore
 from skales.data.index import Index
 from skales.data.instance import InstanceLock
+from skales.data.key_store import PATIENCE_S
 from skales.data.ledger import Ledger
 from skales.data.memories import MemoryStore
 from skales.data.model_lists import ModelLists
@@ -68,12 +71,14 @@ from skales.data.model_probes import ModelProbes
 from skales.data.outbox import OutboxStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
+from skales.data.secret_store import SecretStore
 from skales.data.sessions import SessionStore
 from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.vault import Vault
 from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
@@ -95,6 +100,8 @@ class App:
     clock: Clock
     ids: IdSource
     quarantine: Quarantine
+    vault: Vault
+    secrets: SecretStore
     settings: SettingsStore
     sessions: SessionStore
     memories: MemoryStore
@@ -197,6 +204,9 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
         await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(lambda: app.outbox.recover(is_alone=exclusive))
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
+        app.vault.keys.file_made = partial(_tell_of_key_file, app, asyncio.get_running_loop())
+        # A key store may take its time: a command of a moment waits for it briefly, the server does not.
+        await anyio.to_thread.run_sync(app.vault.settle, 0.0 if exclusive else PATIENCE_S)
         with _plain_errors():
             async with anyio.create_task_group() as tasks:
                 app.turns.open(tasks)
@@ -213,6 +223,13 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     finally:
         with anyio.CancelScope(shield=True):
             await app.close()
+
+
+def _tell_of_key_file(app: App, loop: asyncio.AbstractEventLoop) -> None:
+    """Called in whatever thread sealed the first secret."""
+    path = app.directory.encryption_key
+    text = f"Keys and passwords are sealed with the key in {path}, which only your account can read"
+    loop.call_soon_threadsafe(app.notices.add_word, "Secrets", text)
 
 
 @contextmanager
@@ -235,14 +252,15 @@ def build_app(
     `chooser` stands in for the configured models, for tests and embedding programs.
     """
     quarantine = Quarantine(directory.quarantine, clock)
-    settings = SettingsStore(directory, quarantine)
+    vault = Vault(directory, quarantine)
+    settings = SettingsStore(directory, quarantine, vault)
     sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
     memories = MemoryStore(directory, quarantine, clock, ids)
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
-    stores = open_tool_stores(directory, quarantine, clock, ids)
+    stores = open_tool_stores(directory, quarantine, clock, ids, vault)
     search = search_desk.SearchDesk(settings.load, clock)
 
     def policy() -> Policy:
@@ -300,6 +318,8 @@ def build_app(
             desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
         )
     )
+    secrets = SecretStore(directory, quarantine, clock, vault)
+    secret_use = SecretUse(secrets, vault)
     audit = AuditLog(directory, clock, redact_value, lambda: settings.load().audit_days)
     calls = RunningCalls(clock)
     outbox = Outbox(
@@ -320,8 +340,8 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(outbox.judge,),
-            rounds=(calls, outbox.round),
+            judges=(secret_use.judge, outbox.judge),
+            rounds=(calls, secret_use.go_around, outbox.round),
         )
     )
     local = LocalModels(directory, quarantine, clock)
@@ -331,7 +351,7 @@ def build_app(
         ModelStores(
             lists=ModelLists(directory, clock),
             probes=ModelProbes(directory, quarantine, clock),
-            sign_ins=SignIns(directory, quarantine),
+            sign_ins=SignIns(directory, quarantine, vault),
             clock=clock,
             ids=ids,
         ),
@@ -346,6 +366,7 @@ def build_app(
         directory=directory,
         repair=repair_history,
         custom_prompt=lambda: settings.load().system_prompt,
+        secret_names=lambda: [secret.name for secret in secrets.list()],
         clock=clock,
         offer=ToolOffer(toolbox, lambda: settings.load().pinned_tools),
     )
@@ -452,6 +473,8 @@ def build_app(
         clock=clock,
         ids=ids,
         quarantine=quarantine,
+        vault=vault,
+        secrets=secrets,
         settings=settings,
         sessions=sessions,
         memories=memories,

@@ -60,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     stop.add_argument("session", nargs="?", default="", metavar="ID")
     stop.add_argument("--all", action="store_true", help="the kill switch: turns, tools, background programs, tasks")
     _add_json(stop)
+    _add_vault(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -316,6 +317,22 @@ def _add_audit(commands: _Commands) -> None:
     _add_json(listing)
     _add_json(verify)
     _add_json(audit)
+
+
+def _add_vault(commands: _Commands) -> None:
+    vault = commands.add_parser("vault", help="how keys and passwords are kept; secrets that tools use by name")
+    actions = vault.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("status", help="where the master key is, and what is sealed (default)"))
+    _add_json(actions.add_parser("list", help="the named secrets, without their values"))
+    put = actions.add_parser("set", help="keep a secret under a name; it is asked for")
+    put.add_argument("name")
+    put.add_argument("--host", action="append", default=[], help="it may go to this host only; may be repeated")
+    put.add_argument("--tool", action="append", default=[], help="only this tool may use it; may be repeated")
+    put.add_argument("--secret-stdin", action="store_true", help="read the secret from standard input")
+    actions.add_parser("delete", help="forget a named secret").add_argument("name")
+    rotate = actions.add_parser("rotate", help="make a new master key and seal everything with it")
+    rotate.add_argument("--to", choices=["keychain", "file"], default="keychain", help="where to keep it")
+    _add_json(vault)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 Floor-2 rooms do not import each other and the agent does not import them; they meet here.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -313,7 +313,8 @@ class CallScope:
     """The surroundings of one tool call. `session_id` is empty when no conversation is behind it.
 
     `ask` holds the turn until the person answers and returns the answer; `report` shows progress. A tool that sends
-    what must not be sent twice says to `delivery` how far it is.
+    what must not be sent twice says to `delivery` how far it is. `environment` is what a command of this
+    call finds besides the usual; it may hold secrets.
     """
 
     session_id: SessionId
@@ -321,6 +322,7 @@ class CallScope:
     ask: Callable[[Question], Awaitable[str]]
     report: Callable[[Progress], None]
     delivery: Delivery = UNCOUNTED
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 class Toolbox(Protocol):

@@ -54,7 +54,7 @@ class AuditDecision:
     """What the gate said of a call.
 
     `decision` is auto, user, granted, approved, declined, expired, cancelled, blocked, malformed or unknown; `reason`
-    is why it was asked about or refused.
+    is why it was asked about or refused. `secrets` names the stored secrets that it asks for.
     """
 
     session_id: str
@@ -67,6 +67,7 @@ class AuditDecision:
     effects: tuple[str, ...] = ()
     reason: str = ""
     approval_id: str = ""
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,7 @@ class AuditLog:
                 "approval": entry.approval_id,
                 "args_digest": digest_of(arguments.encode("utf-8", "surrogatepass")),
                 "args_preview": shown[:_PREVIEW_LIMIT],
+                **({"secrets": list(entry.secrets)} if entry.secrets else {}),
             }
         )
 

@@ -1,6 +1,6 @@
 """connectors.json: REST services that a person set up once, each with its address, its sign-in and what may be done.
 
-No tool may read the file: it holds keys. Making requests is not its business. Spec: integrations.md, "API connector".
+Its keys are sealed; no tool may read it. Making requests is not its business. Spec: integrations.md, "API connector".
 """
 
 import re
@@ -11,11 +11,14 @@ from enum import StrEnum
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import is_safe_id
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
-from skales.data.document import read_object
 from skales.data.endpoints import parse_base_url
+from skales.data.key_store import GRACE_S, PATIENCE_S
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import texts_of, update_or_start_over
+from skales.data.records import texts_of
+from skales.data.secret_places import CONNECTORS, SecretDocument
+from skales.data.vault import Vault
+from skales.data.vault_text import is_sealed, usable
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _MOST = 200
@@ -58,14 +61,19 @@ class Connector:
 class ConnectorStore:
     """The connectors of one data directory, read from disk on every call. Thread-safe."""
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
-        self._path = directory.connectors
-        self._quarantine = quarantine
+    def __init__(self, directory: DataDirectory, quarantine: Quarantine, vault: Vault | None = None) -> None:
+        self._document = SecretDocument(CONNECTORS, directory, quarantine, vault or Vault(directory, quarantine))
 
     def list(self) -> Sequence[Connector]:
-        """All that can be used, in the order of the file; an entry that is none stays there and does not count."""
+        """All that can be used, in the order of the file; an entry that is none stays there and does not count.
+
+        A secret that does not open now is empty, and such a header is left out.
+        """
+        return self._list(GRACE_S)
+
+    def _list(self, wait_s: float) -> Sequence[Connector]:
         try:
-            raw = read_object(self._path, self._quarantine)
+            raw = self._document.read(wait_s)
         except (NotFoundError, BrokenDocumentError):
             return []
         parsed = (_parse(as_object(entry)) for entry in as_list(raw.get("connectors")))
@@ -73,7 +81,7 @@ class ConnectorStore:
 
     def get(self, name: str) -> Connector:
         """The connector of an id or a name in any case. Raises NotFoundError that lists what there is."""
-        known = self.list()
+        known = self._list(PATIENCE_S)
         wanted = name.strip().casefold()
         for connector in known:
             if wanted in (connector.id.casefold(), connector.name.casefold()):
@@ -98,7 +106,7 @@ class ConnectorStore:
                 raise ConflictError(f"There are {_MOST} connectors already", hint="Remove one first")
             raw["connectors"] = [*entries, _entry(checked)]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
         return checked
 
     def set_secret(self, name: str, secret: str) -> None:
@@ -116,7 +124,7 @@ class ConnectorStore:
                 for entry in _entries(raw)
             ]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
 
     def remove(self, name: str) -> Connector:
         """Forget one; the connector that it was. Raises NotFoundError."""
@@ -127,7 +135,7 @@ class ConnectorStore:
                 entry for entry in _entries(raw) if as_text(as_object(entry).get("id")) != connector.id
             ]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
         return connector
 
 
@@ -201,9 +209,13 @@ def _parse(entry: JsonObject) -> Connector | None:
             auth=ConnectorAuth(
                 kind=AuthKind(as_text(auth.get("kind")) or AuthKind.NONE),
                 name=as_text(auth.get("name")),
-                secret=as_text(auth.get("secret")),
+                secret=usable(as_text(auth.get("secret"))),
             ),
-            headers={name: text for name, text in as_object(entry.get("headers")).items() if isinstance(text, str)},
+            headers={
+                name: text
+                for name, text in as_object(entry.get("headers")).items()
+                if isinstance(text, str) and not is_sealed(text)
+            },
             methods=texts_of(entry.get("allowedMethods")) or ("GET",),
         )
         return check_connector(found)

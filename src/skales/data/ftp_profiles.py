@@ -1,4 +1,4 @@
-"""ftp-profiles.json: servers to publish to. Passwords go in and come out for a connection only, never for showing.
+"""ftp-profiles.json: servers to publish to. Passwords are sealed, and come out for a connection only.
 
 The file is closed to tools. Connecting is not its business. Spec: data-directory.md, "Other shapes".
 """
@@ -12,10 +12,13 @@ from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
-from skales.data.document import read_object
+from skales.data.key_store import GRACE_S, PATIENCE_S
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import moment_ms, update_or_start_over
+from skales.data.records import moment_ms
+from skales.data.secret_places import FTP_PROFILES, SecretDocument
+from skales.data.vault import Vault
+from skales.data.vault_text import usable
 
 # Line ends in a user name, password or path would be further commands to an FTP server.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -86,23 +89,36 @@ class FtpProfileDraft:
 class FtpProfiles:
     """The profiles of one data directory, read from disk on every call. Thread-safe."""
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
-        self._path = directory.ftp_profiles
-        self._quarantine = quarantine
+    def __init__(
+        self,
+        directory: DataDirectory,
+        quarantine: Quarantine,
+        clock: Clock,
+        ids: IdSource,
+        vault: Vault | None = None,
+    ) -> None:
+        self._document = SecretDocument(FTP_PROFILES, directory, quarantine, vault or Vault(directory, quarantine))
         self._clock = clock
         self._ids = ids
 
     def list(self) -> Sequence[FtpProfile]:
-        """All of them in the order they were added. Raises StorageError when the file cannot be read."""
+        """All of them in the order they were added. Raises StorageError when the file cannot be read.
+
+        A password that does not open now is empty.
+        """
+        return self._list(GRACE_S)
+
+    def _list(self, wait_s: float) -> Sequence[FtpProfile]:
         try:
-            entries = as_list(read_object(self._path, self._quarantine).get("profiles"))
+            entries = as_list(self._document.read(wait_s).get("profiles"))
         except (NotFoundError, BrokenDocumentError):
             return []
-        return [profile for entry in entries if (profile := _parse(as_object(entry))) is not None]
+        found = [profile for entry in entries if (profile := _parse(as_object(entry))) is not None]
+        return [replace(profile, password=usable(profile.password)) for profile in found]
 
     def find(self, name: str) -> FtpProfile:
         """The profile of this id or alias; the alias in any case. Raises NotFoundError."""
-        profiles = self.list()
+        profiles = self._list(PATIENCE_S)
         for profile in profiles:
             if name == profile.id or name.casefold() == profile.alias.casefold():
                 return profile
@@ -129,7 +145,7 @@ class FtpProfiles:
             raw["profiles"] = entries
             saved[:] = [profile]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
         return saved[0]
 
     def remove(self, name: str) -> FtpProfile:
@@ -139,7 +155,7 @@ class FtpProfiles:
         def change(raw: dict[str, JsonValue]) -> None:
             raw["profiles"] = [entry for entry in _entries(raw) if as_object(entry).get("id") != profile.id]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
         return profile
 
     def pin(self, profile_id: str, fingerprint: str) -> None:
@@ -154,7 +170,7 @@ class FtpProfiles:
                     return
             raise NotFoundError(f"There is no FTP profile {profile_id!r}")
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)
 
     def _profile(self, draft: FtpProfileDraft, old: FtpProfile | None) -> FtpProfile:
         profile = FtpProfile(

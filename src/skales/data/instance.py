@@ -3,9 +3,7 @@
 The lock is the system's own, so that it ends with its program, however that ends. Spec: cli.md.
 """
 
-import errno
 import os
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +15,7 @@ from skales.core.json import as_object, as_text, parse_json
 from skales.data.document import storage_errors, write_object
 from skales.data.paths import DataDirectory
 from skales.data.records import moment_ms
+from skales.data.system_lock import try_lock, unlock
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
@@ -25,41 +24,6 @@ _OPEN_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY",
 # Somebody who only looks whether a server lives holds the lock for less than this.
 _ATTEMPTS = 5
 _PAUSE_S = 0.02
-
-if sys.platform == "win32":  # pragma: no cover - the other half is what runs here
-    import msvcrt
-
-    # Windows locks bytes against reading too; this one is far behind the process id.
-    _LOCKED_BYTE = 1 << 30
-
-    def _try_lock(descriptor: int, *, exclusive: bool) -> bool:  # noqa: ARG001 - the other half needs it
-        """Windows knows no shared lock here: one program at a time."""
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            if error.errno not in (errno.EACCES, errno.EDEADLK):
-                raise
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int, *, exclusive: bool) -> bool:
-        """False when another program holds it."""
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +88,7 @@ class InstanceLock:
             with suppress(OSError):  # a leftover is recognised as stale
                 self._directory.instance.unlink()
         # A child that was forked off shares the lock, so closing alone would leave it held.
-        _unlock(self._descriptor)
+        unlock(self._descriptor)
         os.close(self._descriptor)
         self._descriptor = None
         self._published = False
@@ -139,7 +103,7 @@ class InstanceLock:
         root = str(self._directory.root)
         try:
             for _ in range(_ATTEMPTS):
-                if _try_lock(descriptor, exclusive=exclusive):
+                if try_lock(descriptor, exclusive=exclusive):
                     return
                 pause(_PAUSE_S)
         except OSError as error:
@@ -163,7 +127,7 @@ def _is_served(directory: DataDirectory) -> bool:
         return False
     try:
         # Shared, so that several may look at once.
-        return not _try_lock(descriptor, exclusive=False)
+        return not try_lock(descriptor, exclusive=False)
     finally:
         os.close(descriptor)
 

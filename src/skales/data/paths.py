@@ -195,6 +195,26 @@ class DataDirectory:
         return self.root / "outbox"
 
     @property
+    def secrets(self) -> Path:
+        """Secrets that a person named, for tools to use unseen."""
+        return self.root / "secrets.json"
+
+    @property
+    def encryption_key(self) -> Path:
+        """What secrets are sealed with where no key store can be used."""
+        return self.root / ".encryption-key"
+
+    @property
+    def vault(self) -> Path:
+        """Which key seals now."""
+        return self.root / "vault.json"
+
+    @property
+    def vault_lock(self) -> Path:
+        """Held while somebody seals or changes keys."""
+        return self.root / "run" / "vault.lock"
+
+    @property
     def instance(self) -> Path:
         """Who serves this directory now: address, process id and the local token."""
         return self.root / "run" / "server.json"
@@ -223,8 +243,9 @@ class DataDirectory:
             self.ftp_profiles,
             self.deploy_targets,
             self.published,
-            self.root / "secrets.json",
-            self.root / ".encryption-key",
+            self.secrets,
+            self.encryption_key,
+            self.vault,
         )
 
     def create(self) -> None:

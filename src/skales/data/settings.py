@@ -28,13 +28,15 @@ from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import is_safe_id
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
-from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
+from skales.data.document import Stamp, stamp_of, storage_errors
 from skales.data.endpoints import mask_key as mask_key  # whoever shows settings masks keys
 from skales.data.endpoints import parse_account_id, parse_api_key, parse_base_url
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import update_or_start_over
+from skales.data.secret_places import SETTINGS, SecretDocument
 from skales.data.setting_names import open_object, read_setting, write_setting
+from skales.data.vault import Vault
+from skales.data.vault_text import is_sealed
 
 RawSettings = dict[str, JsonValue]
 Place = tuple[str | int, ...]
@@ -109,6 +111,12 @@ def _parsed_by(parse: Callable[[str], str]) -> AfterValidator:
             raise PydanticCustomError("refused", "cannot be used: {reason}", reason) from error
 
     return AfterValidator(check)
+
+
+def _require_open(value: str) -> str:
+    if is_sealed(value):
+        raise PydanticCustomError("refused", "is sealed by a key store that is not open here")
+    return value
 
 
 class _FilePart(BaseModel):
@@ -234,7 +242,7 @@ class CameraSettings(_FilePart):
 
     address: str = Field(default="", repr=False)
     username: str = ""
-    password: str = Field(default="", repr=False)
+    password: Annotated[str, AfterValidator(_require_open)] = Field(default="", repr=False)
 
 
 class Settings(_FilePart):
@@ -321,10 +329,12 @@ def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]
 class SettingsStore:
     """Reads and changes the file; a person may edit it at any time. Thread-safe."""
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
+    def __init__(self, directory: DataDirectory, quarantine: Quarantine, vault: Vault | None = None) -> None:
         self._path = directory.settings
         self._quarantine = quarantine
-        self._cached: tuple[Stamp, Settings, tuple[SettingFault, ...]] | None = None
+        self._vault = vault or Vault(directory, quarantine)
+        self._document = SecretDocument(SETTINGS, directory, quarantine, self._vault)
+        self._cached: tuple[tuple[Stamp, int], Settings, tuple[SettingFault, ...]] | None = None
 
     def load(self) -> Settings:
         """What counts now. A missing or broken file means all defaults, and a broken one is set aside.
@@ -349,7 +359,7 @@ class SettingsStore:
             change(raw)
             _refuse_new_faults(before, raw)
 
-        update_or_start_over(self._path, self._quarantine, change_checked, missing={})
+        self._document.update(change_checked)
         return self.load()
 
     def set_provider(
@@ -394,17 +404,17 @@ class SettingsStore:
 
     def _read(self) -> tuple[Settings, tuple[SettingFault, ...]]:
         with storage_errors(self._path, "read"):
-            stamp = stamp_of(self._path)
+            stamp, changed = stamp_of(self._path), self._vault.changed
         cached = self._cached
-        if cached is None or cached[0] != stamp:
+        if cached is None or cached[0] != (stamp, changed):
             try:
-                raw, stamp = read_stamped(self._path, self._quarantine)
+                raw, stamp = self._document.read_stamped()
             except (NotFoundError, BrokenDocumentError):
                 raw = {}
             settings, faults = parse_settings(raw)
             if faults:
                 self._quarantine.report(self._path, "; ".join(map(str, faults)))
-            cached = self._cached = (stamp, settings, faults)
+            cached = self._cached = ((stamp, changed), settings, faults)
         return cached[1], cached[2]
 
 

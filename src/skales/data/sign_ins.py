@@ -1,4 +1,4 @@
-"""Tokens that a sign-in gave, one entry per provider, in a file of their own that no tool may read.
+"""Tokens that a sign-in gave, sealed, one entry per provider, in a file of their own that no tool may read.
 
 Apart from settings.json, which people share and edit. Spec: providers.md, "Quirks" (openai_oauth).
 """
@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.json import JsonValue, as_object, as_text
-from skales.data.document import read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import moment_ms, update_or_start_over
+from skales.data.records import moment_ms
+from skales.data.secret_places import SIGN_INS, SecretDocument
+from skales.data.vault import Vault
+from skales.data.vault_text import usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +27,19 @@ class StoredSignIn:
 class SignIns:
     """The sign-ins of one data directory. Thread-safe."""
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
-        self._path = directory.sign_ins
-        self._quarantine = quarantine
+    def __init__(self, directory: DataDirectory, quarantine: Quarantine, vault: Vault | None = None) -> None:
+        self._document = SecretDocument(SIGN_INS, directory, quarantine, vault or Vault(directory, quarantine))
 
     def load(self, provider_id: str) -> StoredSignIn | None:
-        """What is kept for a provider. Raises StorageError when the file cannot be read."""
+        """What is kept for a provider, as far as it opens. Raises StorageError when the file cannot be read."""
         try:
-            row = as_object(read_object(self._path, self._quarantine).get(provider_id))
+            row = as_object(self._document.read().get(provider_id))
         except (NotFoundError, BrokenDocumentError):
             return None
-        token = as_text(row.get("accessToken"))
+        token = usable(as_text(row.get("accessToken")))
         if not token:
             return None
-        return StoredSignIn(token, as_text(row.get("refreshToken")), moment_ms(row.get("expiresMs")))
+        return StoredSignIn(token, usable(as_text(row.get("refreshToken"))), moment_ms(row.get("expiresMs")))
 
     def save(self, provider_id: str, sign_in: StoredSignIn | None) -> None:
         """Keep it, or forget what is kept. Raises StorageError."""
@@ -53,4 +54,4 @@ class SignIns:
                     "expiresMs": sign_in.expires_ms,
                 }
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._document.update(change)

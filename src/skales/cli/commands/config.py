@@ -13,6 +13,7 @@ from skales.data.endpoints import mask_key
 from skales.data.paths import locate_data_directory
 from skales.data.quarantine import Quarantine
 from skales.data.settings import SettingsStore
+from skales.data.vault import Vault
 from skales.providers.catalog import find_entry
 
 
@@ -23,7 +24,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(directory.root)
         return 0
     directory.create()
-    settings = SettingsStore(directory, Quarantine(directory.quarantine, SystemClock()))
+    quarantine = Quarantine(directory.quarantine, SystemClock())
+    vault = Vault(directory, quarantine)
+    vault.settle()
+    settings = SettingsStore(directory, quarantine, vault)
     match arguments.action:
         case "get":
             _print_setting(settings, arguments.name or "")

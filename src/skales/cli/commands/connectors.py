@@ -12,13 +12,17 @@ from skales.core.json import JsonObject
 from skales.data.connectors import AuthKind, Connector, ConnectorAuth, ConnectorStore, check_connector, check_secret
 from skales.data.paths import locate_data_directory
 from skales.data.quarantine import Quarantine
+from skales.data.vault import Vault
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Dispatch the action. The file is read at each use; a running server sees the change at once."""
     directory = locate_data_directory()
     directory.create()
-    store = ConnectorStore(directory, Quarantine(directory.quarantine, SystemClock()))
+    quarantine = Quarantine(directory.quarantine, SystemClock())
+    vault = Vault(directory, quarantine)
+    vault.settle()
+    store = ConnectorStore(directory, quarantine, vault)
     match arguments.action:
         case "add":
             _add(store, arguments)

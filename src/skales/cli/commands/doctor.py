@@ -12,12 +12,15 @@ import anyio.to_thread
 
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.app.wiring import App, build_app
+from skales.cli.commands.vault import describe_place, describe_trouble
 from skales.cli.terminal import paint, title
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError, SkalesError
 from skales.core.ids import RandomIds
 from skales.data.instance import InstanceLock, find_instance
+from skales.data.key_store import PATIENCE_S
 from skales.data.paths import DataDirectory, locate_data_directory
+from skales.data.vault_key import KeyPlace
 
 # Below this, sessions may still fit but the local model will not.
 _LOW_SPACE_BYTES = 500_000_000
@@ -63,6 +66,7 @@ async def _examine(directory: DataDirectory) -> list[Finding]:
         return [*findings, Finding("problem", "data", error.message, error.hint)]
     app = build_app(directory, InstanceLock(directory), SystemClock(), RandomIds())
     findings += await anyio.to_thread.run_sync(_data, app)
+    findings.append(await anyio.to_thread.run_sync(_secrets, app))
     findings += [_server(directory), _local(app), await _provider(app)]
     return findings
 
@@ -89,6 +93,17 @@ def _data(app: App) -> list[Finding]:
         Finding("ok", "settings", f"safety mode {settings.safety_mode.value}, {count} conversations"),
         *broken,
     ]
+
+
+def _secrets(app: App) -> Finding:
+    status = app.vault.status(PATIENCE_S)
+    trouble, advice = describe_trouble(status)
+    if trouble:
+        return Finding("problem" if status.place is KeyPlace.STORE else "note", "secrets", trouble, advice)
+    place = describe_place(status, app.directory)
+    if status.place is KeyPlace.FILE:
+        return Finding("note", "secrets", f"sealed with a key {place}", "`skales vault rotate` moves it to a key store")
+    return Finding("ok", "secrets", f"the key that seals them is {place}")
 
 
 def _server(directory: DataDirectory) -> Finding:

@@ -18,6 +18,7 @@ from skales.data.deploy_targets import DeployTarget, DeployTargets, target_json
 from skales.data.ftp_profiles import FtpProfile, FtpProfileDraft, FtpProfiles, FtpProtocol, profile_json
 from skales.data.paths import locate_data_directory
 from skales.data.quarantine import Quarantine
+from skales.data.vault import Vault
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     directory.create()
     clock = SystemClock()
     quarantine = Quarantine(directory.quarantine, clock)
-    profiles = FtpProfiles(directory, quarantine, clock, RandomIds())
+    vault = Vault(directory, quarantine)
+    vault.settle()
+    profiles = FtpProfiles(directory, quarantine, clock, RandomIds(), vault)
     targets = DeployTargets(directory, quarantine)
     match arguments.action:
         case "add":

@@ -17,6 +17,7 @@ from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_moment, show_size
+from skales.server.ui.setting_secrets import build_secrets
 from skales.server.ui.setting_views import BrokenFileLine, BrokenFiles, DataPart, DataSizes, FolderSize, Remark
 from skales.server.views import Trouble
 from skales.server.words import N_, _
@@ -47,6 +48,7 @@ def build_data(app: App) -> DataPart:
         settings_file=str(app.directory.settings),
         can_open=bool(_opener()),
         broken=build_broken(app),
+        secrets=build_secrets(app),
     )
 
 

@@ -72,6 +72,13 @@ _PARTS = (
         N_("API, token, HTTP, automation, port"),
     ),
     _Part(f"{_PAGE}#data-folder", N_("Data folder"), Section.DATA, words=N_("path, directory, location, backup, copy")),
+    _Part(
+        f"{_PAGE}#secrets",
+        N_("Secrets"),
+        Section.DATA,
+        N_("How keys and passwords are kept, and secrets that tools use by name."),
+        N_("password, token, API key, encryption, keychain, vault"),
+    ),
     _Part(f"{_PAGE}#data-sizes", N_("What takes space"), Section.DATA, words=N_("disk, size, storage")),
     _Part(
         f"{_PAGE}#about", N_("Version and licences"), Section.ABOUT, words=N_("update, release, open source, license")

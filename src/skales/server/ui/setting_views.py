@@ -192,6 +192,28 @@ class BrokenFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretLine:
+    """A secret by name; `bound` says where it may go."""
+
+    name: str
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsPart:
+    """How secrets are kept, and the named ones. `typed_…` is what could not be kept, for another try."""
+
+    template: ClassVar[str] = "settings/secrets.html"
+    kept: str
+    trouble: Trouble | None
+    can_retry: bool
+    rows: tuple[SecretLine, ...]
+    notice: str = ""
+    typed_name: str = ""
+    typed_hosts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DataPart:
     """Where everything lies."""
 
@@ -200,6 +222,7 @@ class DataPart:
     settings_file: str
     can_open: bool
     broken: BrokenFiles
+    secrets: SecretsPart
 
 
 @dataclass(frozen=True, slots=True)

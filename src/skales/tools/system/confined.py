@@ -72,7 +72,7 @@ async def prepare_launch(
 ) -> Launch:
     """The program as it is started: with the sandbox and the limits before its words. Raises as `run_confined`."""
     sandbox = await to_thread.run_sync(_choose, ctx) if ctx.sandbox.is_wanted else Sandbox(SandboxKind.NONE)
-    told = {**safe_environment(os.environ), **environment}
+    told = {**safe_environment(os.environ), **ctx.scope.environment, **environment}
     bounds = usual_bounds()
     plain = Launch(words, folder, told, bounds=bounds)
     if not sandbox.confines:

@@ -22,6 +22,8 @@ class AuditEntry:
     """One decision and what came of it.
 
     `decision` is auto, user, granted, approved, declined, expired, blocked, malformed or unknown.
+    `arguments` are those of the execution; `proposed` the model's, where the person changed them. `approval` is the
+    question it was allowed or declined by.
     """
 
     session_id: str
@@ -32,6 +34,8 @@ class AuditEntry:
     ok: bool
     error: str
     duration_ms: int
+    approval: str = ""
+    proposed: JsonObject | None = None
 
 
 class AuditLog:
@@ -58,7 +62,10 @@ class AuditLog:
             "ok": entry.ok,
             "error": self._mask(entry.error),
             "duration_ms": entry.duration_ms,
+            **({"approval": entry.approval} if entry.approval else {}),
         }
+        if entry.proposed is not None:
+            line["proposed_preview"] = json.dumps(self._mask(entry.proposed))[:_PREVIEW_LIMIT]
         path = self._folder / f"audit-{to_datetime(now_ms):%Y-%m-%d}.jsonl"
         try:
             with self._lock:

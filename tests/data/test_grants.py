@@ -218,7 +218,7 @@ def test_the_file_is_whole_when_the_program_is_killed_while_it_writes(home: Data
         kept = {grant.id for grant in store.list()}
         # The last line may be cut; every grant that was reported before it is there.
         assert {line for line in said if len(line) == len(said[0])} <= kept
-        assert quarantine.notices() == ()
+        assert list(quarantine.notices()) == []
 
 
 def test_a_grant_counts_for_its_tool_and_its_conversation(store: GrantStore) -> None:

@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
+from skales.agent.clicks import judge_click
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
@@ -299,7 +300,15 @@ def build_app(
     )
     audit = AuditLog(directory, clock, redact_value)
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(judge_click,),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(

@@ -68,7 +68,7 @@ class ToolSpec:
     links: frozenset[str] = frozenset()
     words: str = ""
     is_basic: bool = False
-    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    asks_unless: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict[str, tuple[str | bool, ...]])
     needs: str = ""
 
 

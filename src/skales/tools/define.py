@@ -48,7 +48,7 @@ class ToolMark:
     basic: bool
     preview: Preview | None = None
     needs: str = ""
-    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    asks_unless: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict[str, tuple[str | bool, ...]])
 
 
 def tool(  # noqa: PLR0913 - all that is said of a tool stands above its function
@@ -62,7 +62,7 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     basic: bool = False,
     preview: Preview | None = None,
     needs: str = "",
-    asks_unless: Mapping[str, Sequence[str]] | None = None,
+    asks_unless: Mapping[str, Sequence[str | bool]] | None = None,
 ) -> Callable[[Function], Function]:
     """Mark an async function `(ctx: ToolContext, …) -> str | ToolResult` as a tool.
 

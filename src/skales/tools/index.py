@@ -51,7 +51,8 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         words=as_text(entry.get("words")),
         is_basic=entry.get("basic") is True,
         asks_unless={
-            name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
+            name: tuple(value for value in as_list(values) if isinstance(value, (str, bool)))
+            for name, values in as_object(entry.get("asks_unless")).items()
         },
         needs=as_text(entry.get("needs")),
         links=frozenset(as_text(name) for name in as_list(entry.get("links"))),

@@ -49,6 +49,7 @@ class _Wish:
     action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
     needs="server",
+    asks_unless={"preview": (True,)},
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -80,6 +81,7 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     Effect.DESTRUCTIVE,
     action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
+    asks_unless={"preview": (True,)},
 )
 async def deploy_project(
     ctx: ToolContext, project: Path, delete_missing: bool = False, preview: bool = False

@@ -83,6 +83,7 @@ async def create_archive(
     Effect.WRITES,
     action="Unpack {archive}[ into {destination}][, only listing: {list_only}]",
     example=("Unpack logs.tar.gz", {"archive": "logs.tar.gz"}),
+    asks_unless={"list_only": (True,)},
 )
 async def extract_archive(
     ctx: ToolContext, archive: Path, destination: Path | None = None, list_only: bool = False

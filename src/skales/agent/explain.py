@@ -3,6 +3,7 @@
 Judges nothing itself: the findings are the gate's own. Spec: issue 6, point 1.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -91,6 +92,26 @@ def build_explanation(
         return Explanation(tool=call.name, action=action or call.name, outcome="deny", steps=steps)
     outcome = next(step.outcome for step in found if step.decides)
     return Explanation(tool=call.name, action=action, outcome=outcome, steps=found, covers=covers)
+
+
+def render_explanation(explanation: Explanation) -> str:
+    """The explanation as Markdown for a conversation."""
+    outcome = {"allow": "would run", "ask": "would ask first", "deny": "would be refused"}[explanation.outcome]
+    lines = [f"{_plain(explanation.action)}: this {outcome}.", ""]
+    for step in explanation.steps:
+        about = f" ({_plain(step.about)})" if step.about else ""
+        line = f"{step.rule}: {_plain(step.words)}{about}"
+        lines.append(f"- **{line}** (this decides)" if step.decides else f"- {line}")
+    if explanation.deciding.setting:
+        lines += ["", f"The setting that would change it: `{explanation.deciding.setting}`"]
+    if explanation.covers:
+        lines += ["", f"A wider yes would cover {_plain(explanation.covers)}."]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Words of a model or a path, so that nothing in them formats."""
+    return re.sub(r"([\\*_\[\]<>#|~])", r"\\\1", " ".join(text.split()))
 
 
 def _deciding(findings: Sequence[Finding], verdict: Verdict, *, by_user: bool, granted: bool) -> int:

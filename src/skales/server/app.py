@@ -18,6 +18,7 @@ from skales.server.api import (
     devkit_cron,
     devkit_memory,
     ftp,
+    grants,
     history,
     local,
     work,
@@ -98,6 +99,7 @@ def create_server(app: App) -> FastAPI:
         cost_sums.router,
         addon_routes.router,
         ftp.router,
+        grants.router,
         work.router,
         *(screen.router for screen in _SCREENS),
     )

@@ -66,10 +66,14 @@ async def _talk(session_id: str | None) -> int:
                 await _show(backend, text)
             elif text == _COMPACT and session_id is None:
                 aside("There is nothing to summarise yet.")
-            elif text.startswith("/") and text != _COMPACT and not text.startswith("/tool "):
+            elif text.startswith("/") and text != _COMPACT and not _is_for_the_turn(text):
                 warn(f"Unknown command {text.split()[0]!r}; /help lists them")
             elif text:
                 session_id = await _say(backend, session_id, text)
+
+
+def _is_for_the_turn(text: str) -> bool:
+    return text == "/why" or text.startswith(("/tool ", "/why "))
 
 
 async def _say(backend: Backend, session_id: str | None, text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""`/tool name key=value …`: a person runs a tool without a model. `/why …` with the same words explains and runs nothing.
+"""`/tool name key=value …`: a person runs a tool without a model; `/why …` with the same words only explains.
 
 Spec: issue text; tools.md for the names.
 """

@@ -13,7 +13,8 @@ import anyio.to_thread
 
 from skales.agent.answering import Answerer
 from skales.agent.budget import SpendingStoppedError
-from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
+from skales.agent.commands import WHY, is_tool_command, is_why_command, parse_tool_arguments, tool_name
+from skales.agent.explain import render_explanation
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
@@ -21,6 +22,7 @@ from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
+    TextDelta,
     ToolFinished,
     ToolStarted,
     TurnEnd,

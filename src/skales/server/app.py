@@ -18,10 +18,12 @@ from skales.server.api import (
     devkit_cron,
     devkit_memory,
     ftp,
-    grants,
     history,
     local,
     work,
+)
+from skales.server.api import (
+    grants as grant_routes,
 )
 from skales.server.errors import (
     HttpError,
@@ -40,6 +42,7 @@ from skales.server.ui import (
     design,
     developer,
     export,
+    grants,
     notices,
     preview,
     probe,
@@ -70,6 +73,7 @@ _SCREENS = (
     costs,
     tasks,
     schedule,
+    grants,
 )
 
 
@@ -99,7 +103,7 @@ def create_server(app: App) -> FastAPI:
         cost_sums.router,
         addon_routes.router,
         ftp.router,
-        grants.router,
+        grant_routes.router,
         work.router,
         *(screen.router for screen in _SCREENS),
     )

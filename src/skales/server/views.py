@@ -28,6 +28,7 @@ class Screen(StrEnum):
     SCHEDULE = "schedule"
     COSTS = "costs"
     ADDONS = "addons"
+    GRANTS = "grants"
     SETTINGS = "settings"
     DEVELOPER = "developer"
     NONE = "none"
@@ -361,11 +362,26 @@ class CardField:
 
 
 @dataclass(frozen=True, slots=True)
+class WhyLine:
+    """One rule's word about a call: `outcome` is `allow`, `ask` or `deny`; `link` leads to what would change it."""
+
+    rule: str
+    outcome: str
+    outcome_words: str
+    words: str
+    about: str = ""
+    decides: bool = False
+    setting: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalCard:
     """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow.
 
-    `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the options as
-    the person reads them. `preview` shows what the call would change; `lines` is the same when it is a diff.
+    `past` says how many of the last calls that would have been, `sandbox` where a command would run, `why` which rules
+    led here. `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the
+    options as the person reads them. `preview` shows what the call would change; `lines` is the same when it is a diff.
     """
 
     template: ClassVar[str] = "chat/approval.html"
@@ -384,6 +400,9 @@ class ApprovalCard:
     option_words: tuple[str, ...] = ()
     preview: str = ""
     lines: tuple[OutputLine, ...] = ()
+    sandbox: str = ""
+    past: str = ""
+    why: tuple[WhyLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

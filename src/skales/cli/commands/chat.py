@@ -21,6 +21,7 @@ _HELP = """  /new            start a new conversation
   /model          show the model in use
   /tools          list the tools
   /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
+  /why [NAME …]   what would happen with a call, and by which rules; alone: with the last one
   /status         what runs here
   /quit           leave"""
 

@@ -36,6 +36,7 @@ PLACES = (
     Place(Screen.SCHEDULE, "/schedule", "again", N_("Schedule")),
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
+    Place(Screen.GRANTS, "/grants", "key", N_("Grants")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),
     Place(Screen.DEVELOPER, "/developer", "code", N_("Developer"), is_open=_while_devkit_is_on),
     Place(Screen.SETTINGS, "/settings", "settings", N_("Settings")),

@@ -12,6 +12,7 @@ from skales.agent.reach import describe_grant
 from skales.core.approval import RuleStep
 from skales.core.tool import Outcome, Safety, ToolCall, ToolSpec, Verdict, strictest
 from skales.data.grants import Grant
+from skales.security.redact import redact
 
 # What changes a rule, by the beginning of its name; the first that fits counts.
 _SETTINGS = (
@@ -34,6 +35,7 @@ _FREE = {
 _LEVEL_LIFTED = "This tool asks first in the safety mode safe, which is not on"
 _HARMLESS = "This tool asks first, but not with these arguments"
 _BY_USER = "A person starts this, so that no second yes is needed"
+_ABOUT_LIMIT = 500
 _NO_GRANT = "No earlier yes covers this call"
 
 
@@ -127,7 +129,7 @@ def _step(spec: ToolSpec, finding: Finding, *, by_user: bool) -> RuleStep:
     if not setting and finding.kind == "command" and verdict.outcome is Outcome.DENY:
         setting = "blockedFolders" if verdict.rule.startswith("path") else "safetyMode"
     words = verdict.reason or (_level_words(spec, by_user=by_user) if finding.kind == "level" else _FREE[finding.kind])
-    return RuleStep(finding.kind, verdict.outcome.value, words, finding.about[:500], setting)
+    return RuleStep(finding.kind, verdict.outcome.value, words, redact(finding.about[:_ABOUT_LIMIT]), setting)
 
 
 def _level_words(spec: ToolSpec, *, by_user: bool) -> str:

@@ -19,7 +19,7 @@ from skales.core.tool import ToolCall, ToolSpec
 from skales.data.grant_uses import GrantUses
 from skales.data.grants import Grant, GrantStore, Reach, ReachKind
 from skales.security.paths import PathPolicy
-from skales.security.redact import mask_fields
+from skales.security.redact import mask_fields, redact
 
 _WEEK_MS = 7 * 24 * 3_600_000
 _NARROWER = (
@@ -148,7 +148,7 @@ class Permission:
                 tool=spec.name,
                 session_id=origin.session_id if decision.scope is Scope.SESSION else "",
                 reach=reach,
-                about=ran.action,
+                about=redact(ran.action),
                 surface=decision.by or origin.surface,
                 given_in=origin.session_id,
                 expires_ms=self._expiry_ms(decision.lasts),

@@ -127,9 +127,11 @@ def _offer_command(view: _View) -> Reach | None:
         return None
     prefix = suggest_prefix(command)
     folders = tuple(_working_folders(view))
-    if prefix is None or not folders:
+    fixed = _fixed(view, only_marked=False)
+    # Texts beside the command, such as another script or its arguments, are not remembered: they may hold anything.
+    if prefix is None or not folders or not all(isinstance(value, bool) for value in _without_empty(fixed).values()):
         return None
-    return Reach(kind=ReachKind.COMMAND, prefix=prefix, folders=folders, fixed=_fixed(view, only_marked=False))
+    return Reach(kind=ReachKind.COMMAND, prefix=prefix, folders=folders, fixed=fixed)
 
 
 def _covers_command(reach: Reach, view: _View) -> bool:

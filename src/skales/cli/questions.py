@@ -48,17 +48,7 @@ def read_line(prompt: str) -> str:
 
 
 def _ask_permission(approval: Approval) -> Decision:
-    warn(f"\n{approval.action}")
-    aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
-    if approval.reason:
-        aside(f"  {approval.reason}")
-    _show_preview(approval.preview)
-    if approval.sandbox and approval.sandbox != approval.reason:
-        aside(f"  {approval.sandbox}")
-    if approval.covers:
-        aside(f"  always covers {approval.covers}")
-    if approval.covers and approval.past_calls:
-        aside(f"  which would have been {approval.past_covered} of the last {approval.past_calls} calls of this tool")
+    _show_call(approval)
     while True:
         answer = read_line(f"{paint(_CHOICES, 'bold', to=sys.stderr)} > ").strip().lower()
         if answer in _PLAIN_ANSWERS:
@@ -74,6 +64,21 @@ def _ask_permission(approval: Approval) -> Decision:
                 _show_why(approval)
             case _:
                 aside("Answer with y, n, s, a, e, i or w.")
+
+
+def _show_call(approval: Approval) -> None:
+    """What would happen, why it is asked, and what a wider yes would cover."""
+    warn(f"\n{approval.action}")
+    aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
+    if approval.reason:
+        aside(f"  {approval.reason}")
+    _show_preview(approval.preview)
+    if approval.sandbox and approval.sandbox != approval.reason:
+        aside(f"  {approval.sandbox}")
+    if approval.covers:
+        aside(f"  always covers {approval.covers}")
+    if approval.covers and approval.past_calls:
+        aside(f"  which would have been {approval.past_covered} of the last {approval.past_calls} calls of this tool")
 
 
 def _show_why(approval: Approval) -> None:

@@ -318,7 +318,7 @@ class OutputLine:
 class StepEntry:
     """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page.
 
-    `lines` is the change it made, or the result once more when that is a diff.
+    `lines` is the change it made, or the result once more when that is a diff. `why` is where its rules are explained.
     """
 
     template: ClassVar[str] = "chat/step.html"
@@ -332,6 +332,7 @@ class StepEntry:
     files: tuple[str, ...] = ()
     duration: str = ""
     lines: tuple[OutputLine, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,13 +73,12 @@ async def test_why_explains_in_a_conversation_and_runs_nothing(open_scripted: Op
 async def test_why_alone_explains_the_last_call_and_says_when_there_is_none(open_scripted: OpenApp) -> None:
     async with open_scripted(calls(("read_file", {"path": "a.txt"})), says("ok")) as app:
         session_id = app.sessions.create().id
-        await app.turns.start(session_id, "/why")
-        (*_, ended) = await collect(app, session_id)
+        ticket = await app.turns.start(session_id, "/why")
+        (*_, ended) = await collect(app, session_id, ticket.after)
         assert isinstance(ended, TurnEnded)
         assert "No tool was called" in ended.error
-        await app.turns.start(session_id, "read it")
-        await collect(app, session_id)
-        await app.turns.start(session_id, "/why")
-        await collect(app, session_id)
+        for text in ("read it", "/why"):
+            ticket = await app.turns.start(session_id, text)
+            await collect(app, session_id, ticket.after)
         assert "a.txt" in app.sessions.load(session_id).messages[-1].text
         assert "would run" in app.sessions.load(session_id).messages[-1].text

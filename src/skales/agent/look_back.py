@@ -31,7 +31,10 @@ class LookBack:
 
     def count(self, spec: ToolSpec, reach: Reach, but: str) -> tuple[int, int]:
         """How many of the last calls of the tool, `but` one, are covered, and how many there are. Reads the disk."""
-        calls = [call for call in self._calls() if call.name == spec.name and call.id != but][:_CALLS]
+        calls = [call for call in self._calls() if call.name == spec.name]
+        # The newest of that id: models use theirs again in other conversations.
+        own = next((place for place, call in enumerate(calls) if call.id == but), None)
+        calls = [call for place, call in enumerate(calls) if place != own][:_CALLS]
         paths = self._paths()
         return sum(covers_call(reach, spec, call, paths) for call in calls), len(calls)
 

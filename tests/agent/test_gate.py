@@ -386,7 +386,7 @@ async def test_an_explanation_names_the_rule_that_decides_and_its_setting(
     explanation = stage.gate.explain(given, stage.origin())
     step = explanation.deciding
     assert (explanation.outcome, step.rule, step.setting) == (outcome, rule, setting)
-    assert stage.toolbox.ran == stage.events == []
+    assert (stage.toolbox.ran, stage.events) == ([], [])
     assert not list(stage.home.logs.glob("audit-*"))
     result = await stage.gate.run(given, stage.origin(decided=Decision(approved=False)))
     assert result.is_error is (outcome != "allow")

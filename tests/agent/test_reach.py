@@ -1,5 +1,6 @@
 """TOO-01 and its kind: a wider yes covers what its words say and nothing next to it, whatever the tool."""
 
+import json
 import random
 from collections.abc import Callable
 
@@ -12,6 +13,7 @@ from skales.data.grants import Reach, ReachKind
 from skales.data.paths import DataDirectory
 from skales.security.paths import PathPolicy
 from skales.tools.index import load_index
+from tests.conftest import CASES
 
 SPECS = {entry.spec.name: entry.spec for entry in load_index()}
 
@@ -248,6 +250,16 @@ def test_grants_of_earlier_versions_stay_in_the_workspace(paths: PathPolicy) -> 
 def test_the_words_are_the_rule(paths: PathPolicy, tool: str, arguments: JsonObject, words: str) -> None:
     said = describe_reach(tool, offer(paths, tool, **arguments))
     assert said.startswith(words.format(w=paths.workspace))
+
+
+def test_case_too_01_holds_for_grants(paths: PathPolicy) -> None:
+    case = json.loads((CASES / "tools" / "TOO-01-shell-approval.json").read_text(encoding="utf-8"))
+    given = {"find": "find .", "cat": "cat a.txt", "grep": "grep a b.txt"}
+    reaches = [offer(paths, "execute_command", command=given.get(words, words)) for words in case["allow_always"]]
+    assert [reach.prefix for reach in reaches] == case["allow_always"]
+    for row in case["rows"]:
+        is_covered = any(covered(reach, paths, "execute_command", command=row["command"]) for reach in reaches)
+        assert is_covered is (row["decision"] == "auto"), row
 
 
 _HOSTILE: tuple[Callable[[str], str], ...] = (

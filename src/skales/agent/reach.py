@@ -223,7 +223,10 @@ def _common_folder(view: _View, name: str) -> FolderReach | None:
         return None
     if len(places) == 1 and places[0].is_dir() and not view.is_too_wide(places[0]):
         return FolderReach(name, str(places[0]), whole=True)
-    folder = Path(os.path.commonpath([place.parent for place in places]))
+    try:
+        folder = Path(os.path.commonpath([place.parent for place in places]))
+    except ValueError:  # on several drives
+        return None
     return None if view.is_too_wide(folder) else FolderReach(name, str(folder))
 
 

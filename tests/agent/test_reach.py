@@ -225,6 +225,11 @@ def test_grants_of_earlier_versions_stay_in_the_workspace(paths: PathPolicy) -> 
         ("write_file", {"path": "notes/a", "content": ""}, "write_file in the folder {w}/notes and below"),
         (
             "delete_file",
+            {"path": "notes/a"},
+            "delete_file in the folder {w}/notes and below; never with recursive",
+        ),
+        (
+            "delete_file",
             {"path": "notes/a", "recursive": True},
             "delete_file in the folder {w}/notes and below; only with recursive",
         ),

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skales.core.errors import SkalesError
@@ -61,13 +61,20 @@ def covers_call(reach: Reach, spec: ToolSpec, call: ToolCall, paths: PathPolicy)
 
 def describe_reach(tool: str, reach: Reach) -> str:
     """The rule in words: everything it covers and all it asks for."""
-    return "; ".join((_describe_start(tool, reach), *_describe_limits(reach)))
+    return "; ".join((_describe_start(tool, reach), *(limit.words for limit in _describe_limits(reach))))
 
 
 def describe_grant(grant: Grant) -> str:
     """A grant's rule in words; of one exact call it tells the call."""
     words = describe_reach(grant.tool, grant.reach)
     return f"{words}: {grant.about}" if grant.reach.kind is ReachKind.CALL and grant.about else words
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """One more thing a rule asks for."""
+
+    words: str
 
 
 class _View:
@@ -303,24 +310,24 @@ def _describe_start(tool: str, reach: Reach) -> str:
             return f"every call of {tool}"
 
 
-def _describe_limits(reach: Reach) -> Iterator[str]:
+def _describe_limits(reach: Reach) -> Iterator[_Limit]:
     if reach.kind is ReachKind.PLACES and len(reach.folders) + len(reach.origins) > 1:
         for at in reach.folders:
-            yield f"{at.argument} in the folder {at.folder} and below"
+            yield _Limit(words=f"{at.argument} in the folder {at.folder} and below")
         for name, origin in reach.origins.items():
-            yield f"{name} at {_shown_origin(origin)}"
+            yield _Limit(words=f"{name} at {_shown_origin(origin)}")
     for name, value in reach.fixed.items():
         match value:
             case True:
-                yield f"only with {name}"
-            case False if reach.kind is ReachKind.PLACES:
-                yield f"never with {name}"
+                yield _Limit(words=f"only with {name}")
+            case None | False if reach.kind is ReachKind.PLACES:
+                yield _Limit(words=f"never with {name}")
             case None | False | "" | []:
                 pass
             case str():
-                yield f"only with {name} {value[:_WORDS_LIMIT]}"
+                yield _Limit(words=f"only with {name} {value[:_WORDS_LIMIT]}")
             case _:
-                yield f"only with {name} {json.dumps(value)[:_WORDS_LIMIT]}"
+                yield _Limit(words=f"only with {name} {json.dumps(value)[:_WORDS_LIMIT]}")
 
 
 def _shown_origin(origin: str) -> str:

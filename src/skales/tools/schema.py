@@ -74,7 +74,9 @@ def derive_spec(function: ToolFunction) -> ToolSpec:
     )
 
 
-def _harmless(function: ToolFunction, values: Mapping[str, tuple[str | bool, ...]]) -> Mapping[str, tuple[str | bool, ...]]:
+def _harmless(
+    function: ToolFunction, values: Mapping[str, tuple[str | bool, ...]]
+) -> Mapping[str, tuple[str | bool, ...]]:
     for name in values:
         if name not in inspect.signature(function).parameters:
             raise SchemaError(f"{function.__name__!r} has no parameter {name!r} to run unasked by")

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skales.agent.reach import covers_call, describe_reach, offer_reach
+from skales.agent.reach import covers_call, offer_reach
+from skales.agent.reach_words import describe_reach
 from skales.core.json import JsonObject
 from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.data.grants import Reach, ReachKind

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skales.agent.policy import Finding
-from skales.agent.reach import describe_grant
+from skales.agent.reach_words import describe_grant
 from skales.core.approval import RuleStep
 from skales.core.tool import Outcome, Safety, ToolCall, ToolSpec, Verdict, strictest
 from skales.data.grants import Grant

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
-from skales.agent.reach import covers_call, describe_reach, offer_reach
+from skales.agent.reach import covers_call, offer_reach
+from skales.agent.reach_words import describe_reach
 from skales.core.approval import Approval, AskKind, Decision, Lasting, RuleStep, Scope
 from skales.core.clock import Clock, to_datetime
 from skales.core.errors import ToolError

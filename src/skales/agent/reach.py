@@ -1,4 +1,4 @@
-"""What "always" may cover of a call, as a rule and in words.
+"""What "always" may cover of a call, as a rule; `reach_words` says it in words.
 
 Commands go by their beginning and folder, files by folder, web addresses by host, anything else by the exact call.
 
@@ -9,13 +9,13 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
 from skales.core.tool import Effect, Outcome, ToolCall, ToolSpec, property_formats
-from skales.data.grants import FolderReach, Grant, Reach, ReachKind
+from skales.data.grants import FolderReach, Reach, ReachKind
 from skales.security.network import parse_url
 from skales.security.paths import PathPolicy, resolve_path
 
@@ -28,7 +28,6 @@ _OF_THE_MOMENT = frozenset({"kill_process"})
 _INNER = frozenset({".git", ".hg", ".svn", ".ssh", ".gnupg", ".github", ".vscode", ".idea"})
 # What these mean when they are left out, by their descriptions: the workspace.
 _WORKSPACE_WHEN_LEFT_OUT = frozenset({"path", "cwd", "filename"})
-_WORDS_LIMIT = 160
 
 
 def offer_reach(spec: ToolSpec, call: ToolCall, paths: PathPolicy) -> Reach | None:
@@ -57,24 +56,6 @@ def covers_call(reach: Reach, spec: ToolSpec, call: ToolCall, paths: PathPolicy)
             return reach.digest == _digest(call.arguments)
         case ReachKind.TOOL:
             return not view.named("shell-command")
-
-
-def describe_reach(tool: str, reach: Reach) -> str:
-    """The rule in words: everything it covers and all it asks for."""
-    return "; ".join((_describe_start(tool, reach), *(limit.words for limit in _describe_limits(reach))))
-
-
-def describe_grant(grant: Grant) -> str:
-    """A grant's rule in words; of one exact call it tells the call."""
-    words = describe_reach(grant.tool, grant.reach)
-    return f"{words}: {grant.about}" if grant.reach.kind is ReachKind.CALL and grant.about else words
-
-
-@dataclass(frozen=True, slots=True)
-class _Limit:
-    """One more thing a rule asks for."""
-
-    words: str
 
 
 class _View:
@@ -290,47 +271,3 @@ def _digest(arguments: JsonObject) -> str:
 
 def _canonical(value: JsonValue) -> str:
     return json.dumps(value, sort_keys=True)
-
-
-def _describe_start(tool: str, reach: Reach) -> str:
-    match reach.kind:
-        case ReachKind.COMMAND if reach.folders:
-            return f"commands that begin with `{reach.prefix}`, run in {reach.folders[0].folder} or below"
-        case ReachKind.COMMAND:
-            return f"commands that begin with `{reach.prefix}`"
-        case ReachKind.PLACES if len(reach.folders) == 1 and not reach.origins:
-            return f"{tool} in the folder {reach.folders[0].folder} and below"
-        case ReachKind.PLACES if len(reach.origins) == 1 and not reach.folders:
-            return f"{tool} at {_shown_origin(next(iter(reach.origins.values())))}"
-        case ReachKind.PLACES:
-            return f"calls of {tool}"
-        case ReachKind.CALL:
-            return f"this very call of {tool}, with the same arguments"
-        case ReachKind.TOOL:
-            return f"every call of {tool}"
-
-
-def _describe_limits(reach: Reach) -> Iterator[_Limit]:
-    if reach.kind is ReachKind.PLACES and len(reach.folders) + len(reach.origins) > 1:
-        for at in reach.folders:
-            yield _Limit(words=f"{at.argument} in the folder {at.folder} and below")
-        for name, origin in reach.origins.items():
-            yield _Limit(words=f"{name} at {_shown_origin(origin)}")
-    for name, value in reach.fixed.items():
-        match value:
-            case True:
-                yield _Limit(words=f"only with {name}")
-            case None | False if reach.kind is ReachKind.PLACES:
-                yield _Limit(words=f"never with {name}")
-            case None | False | "" | []:
-                pass
-            case str():
-                yield _Limit(words=f"only with {name} {value[:_WORDS_LIMIT]}")
-            case _:
-                yield _Limit(words=f"only with {name} {json.dumps(value)[:_WORDS_LIMIT]}")
-
-
-def _shown_origin(origin: str) -> str:
-    scheme, _, place = origin.partition("://")
-    default = {"http": ":80", "https": ":443"}.get(scheme, "")
-    return f"{scheme}://{place.removesuffix(default)}"

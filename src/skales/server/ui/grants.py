@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from skales.agent.commands import parse_tool_arguments
-from skales.agent.reach import describe_grant
+from skales.agent.reach_words import describe_grant
 from skales.app.grants import explain_call
 from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError

@@ -42,7 +42,7 @@ _SINKS = {
 }
 _ERROR = ((0, "message"), (-1, "hint"))
 # Arguments and fields that say something to a person wherever they stand.
-_SPOKEN = frozenset({"hint", "reason", "covers", "explanation", "notice", "warning", "words", "problem"})
+_SPOKEN = frozenset({"hint", "reason", "covers", "explanation", "notice", "warning", "words", "problem", "sandbox"})
 # Functions that put an argument of a call into words, for a tool's action.
 _WORDING = {"tools/describe.py": ("render_size", "_shown", "_shown_list")}
 # What looks like one of these and says nothing: patterns about what endpoints say, and faults of our own.

@@ -20,6 +20,7 @@ from skales.core.ports import CallScope
 from skales.core.tool import Effect, Safety, SafetyMode, ToolResult, ToolSpec
 from skales.data.approvals import ApprovalStore
 from skales.data.audit import AuditLog
+from skales.data.grant_uses import GrantUses
 from skales.data.grants import GrantStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -137,7 +138,15 @@ def open_stage(home: DataDirectory, ids: CountingIds) -> OpenStage:
         grants = GrantStore(home, quarantine, clock, ids)
         policy = Policy(mode, PathPolicy(home.workspace, blocked=home.private), NetworkPolicy())
         permission = Permission(
-            PermissionParts(desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: timeout_s)
+            PermissionParts(
+                desk=desk,
+                grants=grants,
+                uses=GrantUses(home, quarantine, clock),
+                clock=clock,
+                ids=ids,
+                timeout_s=lambda: timeout_s,
+                paths=lambda: policy.paths,
+            )
         )
         parts = GateParts(
             toolbox=toolbox,

@@ -1,12 +1,16 @@
 """The desk: one answer counts, late ones change nothing, a restart loses no question."""
 
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
 from dataclasses import replace
 
 import anyio
 import pytest
 
 from skales.agent.approvals import ApprovalDesk
-from skales.core.approval import Approval, AskKind, Decision
+from skales.core.approval import Answered, Approval, AskKind, Decision, Lasting, RuleStep, Scope
 from skales.core.errors import InputError, NotFoundError
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
@@ -149,3 +153,115 @@ async def test_questions_nobody_waits_for_are_withdrawn_when_the_conversation_go
             assert {found.id for found in store.pending()} == {"ap_1", "ap_2"}
             tasks.cancel_scope.cancel()
     assert {found.id for found in store.pending()} == {"ap_2"}
+
+
+async def test_what_became_of_a_question_is_kept_with_proposed_edited_and_effective_arguments(
+    desk: ApprovalDesk, store: ApprovalStore, approval: Approval
+) -> None:
+    given = Decision(approved=True, args={"path": "b"}, scope=Scope.ALWAYS, lasts=Lasting.WEEK, instead="", by="page")
+    for number, decision in enumerate([given, YES, Decision(approved=False, instead="ask Ada")]):
+        question = replace(approval, id=ApprovalId(f"ap_{number}"), why=(RuleStep("level", "ask", "w", decides=True),))
+        store.add(question)
+        await desk.decide(question.id, decision)
+    edited, plain, declined = [store.answered(f"ap_{number}") for number in range(3)]
+    assert (edited.approval.args, edited.edited, edited.effective) == ({"path": "a"}, {"path": "b"}, {"path": "b"})
+    assert (edited.by, edited.scope, edited.lasts) == ("page", Scope.ALWAYS, Lasting.WEEK)
+    assert edited.approval.why[0].decides
+    assert (plain.edited, plain.effective) == (None, {"path": "a"})
+    assert (declined.outcome, declined.effective, declined.instead) == ("declined", None, "ask Ada")
+    assert isinstance(await desk.look_up("ap_0"), Answered)
+    with pytest.raises(NotFoundError):
+        await desk.look_up("ap_404")
+
+
+async def test_a_question_that_nobody_answers_is_kept_as_expired(
+    desk: ApprovalDesk, store: ApprovalStore, approval: Approval
+) -> None:
+    assert await desk.ask(replace(approval, expires_ms=approval.created_ms), on_disk=lambda: None) is None
+    assert (store.answered("ap_1").outcome, store.answered("ap_1").effective) == ("expired", None)
+
+
+def test_of_many_threads_that_answer_at_once_exactly_one_counts(
+    store: ApprovalStore, clock: FixedClock, approval: Approval
+) -> None:
+    store.add(approval)
+    begin = threading.Barrier(8)
+    outcomes: list[str] = []
+
+    async def answer(approved: bool) -> None:
+        begin.wait()
+        try:
+            await ApprovalDesk(store, clock, keep).decide(approval.id, Decision(approved=approved))
+            outcomes.append("approved" if approved else "declined")
+        except NotFoundError:
+            outcomes.append("late")
+
+    threads = [threading.Thread(target=anyio.run, args=(answer, number % 2 == 0)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counted = [outcome for outcome in outcomes if outcome != "late"]
+    assert (len(outcomes), len(counted)) == (8, 1)
+    assert [store.answered(approval.id).outcome] == counted
+
+
+_ANSWERER = """
+import sys
+from pathlib import Path
+import anyio
+from skales.agent.approvals import ApprovalDesk
+from skales.core.approval import Decision
+from skales.core.clock import SystemClock
+from skales.core.errors import NotFoundError
+from skales.core.ids import ApprovalId
+from skales.data.approvals import ApprovalStore
+from skales.data.paths import DataDirectory
+from skales.data.quarantine import Quarantine
+
+class Early(SystemClock):
+    def now_ms(self):
+        return 0
+
+home = DataDirectory(Path(sys.argv[1]))
+desk = ApprovalDesk(ApprovalStore(home, Quarantine(home.quarantine, Early())), Early(), lambda _tool, given: given)
+
+async def main():
+    for name in sys.stdin:
+        try:
+            await desk.decide(ApprovalId(name.strip()), Decision(approved=True, by=sys.argv[2]))
+            print("counted", flush=True)
+        except NotFoundError:
+            print("late", flush=True)
+
+anyio.run(main)
+"""
+
+
+def test_of_two_processes_that_answer_at_once_exactly_one_counts(
+    store: ApprovalStore, home: DataDirectory, approval: Approval
+) -> None:
+    with ExitStack() as stack:
+        others = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", _ANSWERER, str(home.root), f"process {number}"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    encoding="utf-8",
+                )
+            )
+            for number in range(2)
+        ]
+        for number in range(10):
+            question = replace(approval, id=ApprovalId(f"ap_{number}"))
+            store.add(question)
+            for other in others:
+                assert other.stdin is not None
+                other.stdin.write(f"{question.id}\n")
+            for other in others:
+                assert other.stdin is not None
+                other.stdin.flush()
+            said = [other.stdout.readline().strip() for other in others if other.stdout is not None]
+            assert sorted(said) == ["counted", "late"]
+            assert store.answered(question.id).by == f"process {said.index('counted')}"

@@ -17,9 +17,11 @@ from skales.core.ids import SessionId
 from skales.core.message import Usage
 from skales.core.ports import Ceiling, CeilingMet, ChatRequest, ModelCall, Purpose
 from skales.data.approvals import ApprovalStore
+from skales.data.grant_uses import GrantUses
 from skales.data.grants import GrantStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
+from skales.security.paths import PathPolicy
 from tests.conftest import CountingIds
 
 pytestmark = pytest.mark.anyio
@@ -70,9 +72,11 @@ class Stage:
         parts = PermissionParts(
             desk=desk,
             grants=GrantStore(self.home, quarantine, clock, self.ids),
+            uses=GrantUses(self.home, quarantine, clock),
             clock=clock,
             ids=self.ids,
             timeout_s=lambda: self.timeout_s,
+            paths=lambda: PathPolicy(self.home.workspace),
         )
         async with anyio.create_task_group() as tasks:
 

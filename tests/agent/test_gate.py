@@ -8,7 +8,8 @@ import pytest
 
 from skales.agent.gate import PassedCall, Proceed, Round
 from skales.agent.origin import CallOrigin
-from skales.core.approval import Decision, Scope
+from skales.core.approval import Decision, Lasting, Scope
+from skales.core.clock import SystemClock
 from skales.core.errors import StorageError, ToolError
 from skales.core.events import Notice
 from skales.core.json import JsonObject
@@ -327,17 +328,6 @@ async def test_an_edited_card_keeps_the_secret_that_it_did_not_show(open_stage: 
     assert stage.toolbox.ran == [("send", {"body": "b", "headers": {**HEADERS, "Accept": "text/plain"}})]
 
 
-@pytest.mark.parametrize(("insists", "asked"), [(False, 0), (True, 1)])
-async def test_a_lasting_yes_does_not_cover_what_a_judge_insists_on(
-    open_stage: OpenStage, insists: bool, asked: int
-) -> None:
-    verdict = Verdict(Outcome.ASK, "It was sent already", insists=insists)
-    stage = open_stage(ASKS, judges=[lambda _spec, _call, _origin: verdict], timeout_s=0)
-    stage.grants.add("change", "")
-    await stage.gate.run(call("change", path="a"), stage.origin())
-    assert [event.approval.reason for event in stage.asked] == ["It was sent already"] * asked
-
-
 async def test_a_judge_that_cannot_read_lets_nothing_run(open_stage: OpenStage) -> None:
     def judge(_spec: ToolSpec, _call: ToolCall, _origin: CallOrigin) -> Verdict:
         raise StorageError("The outbox cannot be listed")
@@ -360,3 +350,129 @@ async def test_a_round_knows_what_was_agreed_to_whatever_another_put_into_the_ca
     stage = open_stage(FREE, rounds=[fill_in, look])
     await stage.gate.run(call("look", path="a"), stage.origin())
     assert seen == [({"path": "secret"}, {"path": "a"})]
+
+
+async def test_the_model_and_the_log_are_told_what_a_changed_call_ran_with(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS)
+    decided = Decision(approved=True, args={"path": "b"})
+    result = await stage.gate.run(call("change", path="a"), stage.origin(decided=decided))
+    assert result.text == 'The user changed the arguments before allowing this. It ran with {"path": "b"}\ndone'
+    (line,) = audit(stage.home)
+    assert (line["args_preview"], line["proposed_preview"]) == ('{"path": "b"}', '{"path": "a"}')
+    same = Decision(approved=True, args={"path": "a"})
+    assert (await stage.gate.run(call("change", path="a"), stage.origin(decided=same))).text == "done"
+    assert "proposed_preview" not in audit(stage.home)[1]
+
+
+async def test_the_question_that_allowed_a_call_stands_in_the_log(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS, timeout_s=0)
+    await stage.gate.run(call("change", path="a"), stage.origin())
+    assert audit(stage.home)[0]["approval"] == stage.asked[0].approval.id
+
+
+async def test_a_wider_yes_is_kept_as_the_card_said_it_and_not_for_what_was_changed(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS)
+    for folder in ("notes", "other"):
+        (stage.home.workspace / folder).mkdir()
+    always = Decision(approved=True, scope=Scope.ALWAYS, by="page")
+    await stage.gate.run(
+        call("change", path="notes/a"), stage.origin(decided=replace(always, args={"path": "other/b"}))
+    )
+    assert stage.grants.list() == []
+    assert [event.text[:30] for event in stage.events if isinstance(event, Notice)] == [
+        "The wider yes was not kept: th"
+    ]
+    await stage.gate.run(
+        call("change", path="notes/a"), stage.origin(decided=replace(always, args={"path": "notes/b"}))
+    )
+    (grant,) = stage.grants.list()
+    assert [at.folder for at in grant.reach.folders] == [str(stage.home.workspace / "notes")]
+    assert (grant.about, grant.surface, grant.given_in, grant.session_id) == ("Do change", "page", SESSION, "")
+
+
+async def test_a_grant_is_used_counted_and_ends_with_its_time(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS, timeout_s=0)
+    today = Decision(approved=True, scope=Scope.ALWAYS, lasts=Lasting.TODAY)
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=today))
+    assert not (await stage.gate.run(call("change", path="b"), stage.origin())).is_error
+    (grant,) = stage.grants.list()
+    now_ms = SystemClock().now_ms()
+    assert now_ms <= grant.expires_ms <= now_ms + 24 * 3_600_000
+    uses = json.loads(stage.home.grant_uses.read_text(encoding="utf-8"))
+    assert {grant_id: use["count"] for grant_id, use in uses.items()} == {grant.id: 1}
+    stage.grants.revoke(grant.id)
+    assert (await stage.gate.run(call("change", path="b"), stage.origin())).is_error
+
+
+async def test_no_earlier_yes_answers_what_a_judge_asks(open_stage: OpenStage) -> None:
+    doubts: list[Verdict] = [Verdict(Outcome.ALLOW)]
+    stage = open_stage(ASKS, timeout_s=0, judges=[lambda _spec, _call, _origin: doubts[0]])
+    always = Decision(approved=True, scope=Scope.ALWAYS)
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=always))
+    assert not (await stage.gate.run(call("change", path="a"), stage.origin())).is_error
+    doubts[0] = Verdict(Outcome.ASK, "it read a web page", "taint")
+    assert (await stage.gate.run(call("change", path="a"), stage.origin())).is_error
+    # What would cover nothing the next time is not offered either.
+    assert stage.asked[0].approval.covers == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "rule", "setting"),
+    [
+        (call("change", path="a"), "ask", "level", "safetyMode"),
+        (call("look"), "allow", "level", ""),
+        (call("change", path="/etc/passwd"), "deny", "path", "allowedFolders"),
+        (call("change", path="../settings.json"), "deny", "path", "blockedFolders"),
+        (call("reach", url="http://127.0.0.1/"), "deny", "host", "allowLoopback"),
+        (call("shell", command="rm -rf /"), "deny", "command", "safetyMode"),
+        (call("define"), "deny", "level", ""),
+        (call("send"), "deny", "addon", "addons"),
+        (call("nothing"), "deny", "tool", ""),
+        (call("look", problem="cut off"), "deny", "arguments", ""),
+        (call("look", wrong="x"), "deny", "arguments", ""),
+    ],
+)
+async def test_an_explanation_names_the_rule_that_decides_and_its_setting(
+    open_stage: OpenStage, given: ToolCall, outcome: str, rule: str, setting: str
+) -> None:
+    stage = open_stage(
+        FREE,
+        ASKS,
+        spec("reach", Safety.AUTO, url="uri"),
+        spec("shell", Safety.CONFIRM, command="shell-command"),
+        spec("define", Safety.MANUAL),
+        spec("send", Safety.AUTO, addon="email"),
+    )
+    explanation = stage.gate.explain(given, stage.origin())
+    step = explanation.deciding
+    assert (explanation.outcome, step.rule, step.setting) == (outcome, rule, setting)
+    assert (stage.toolbox.ran, stage.events) == ([], [])
+    assert not list(stage.home.logs.glob("audit-*"))
+    result = await stage.gate.run(given, stage.origin(decided=Decision(approved=False)))
+    assert result.is_error is (outcome != "allow")
+
+
+async def test_an_explanation_names_the_earlier_yes_and_does_not_count_as_a_use(open_stage: OpenStage) -> None:
+    stage = open_stage(ASKS)
+    always = Decision(approved=True, scope=Scope.ALWAYS)
+    await stage.gate.run(call("change", path="a"), stage.origin(decided=always))
+    step = stage.gate.explain(call("change", path="b"), stage.origin()).deciding
+    assert (step.rule, step.outcome, step.about) == ("grant", "allow", stage.grants.list()[0].id)
+    assert "change in the folder" in step.words
+    assert not stage.home.grant_uses.exists()
+    by_user = stage.gate.explain(call("change", path="b"), stage.origin(by_user=True)).deciding
+    assert (by_user.rule, by_user.outcome) == ("person", "allow")
+
+
+async def test_a_card_carries_the_chain_of_rules_and_the_state_of_the_sandbox(open_stage: OpenStage) -> None:
+    shell = spec("shell", Safety.CONFIRM, command="shell-command")
+    stage = open_stage(shell, timeout_s=0)
+    await stage.gate.run(call("shell", command="ls https://u:hunter2secret@example.org"), stage.origin())
+    approval = stage.asked[0].approval
+    assert [(step.rule, step.decides) for step in approval.why] == [
+        ("level", True),
+        ("command", False),
+        ("grant", False),
+    ]
+    assert "sandbox" in approval.sandbox
+    assert "hunter2secret" not in str(approval.why)

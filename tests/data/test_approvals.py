@@ -76,6 +76,10 @@ def test_the_file_and_the_public_shape_are_the_same(store: ApprovalStore, home: 
         "covers": "",
         "options": ["red", "blue"],
         "preview": "",
+        "sandbox": "",
+        "pastCovered": 0,
+        "pastCalls": 0,
+        "why": [],
         "createdAt": 5,
         "expiresAt": 30,
     }

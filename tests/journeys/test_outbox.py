@@ -18,6 +18,7 @@ from skales.core.json import JsonValue
 from skales.core.ports import CallReady, Finished, FinishReason
 from skales.core.tool import ToolCall
 from skales.data.document import write_object
+from skales.data.grants import Grant, Reach, ReachKind
 from skales.data.outbox import OutboxState
 from skales.data.paths import DataDirectory
 from tests.journeys.conftest import OpenApp, collect, run_turn
@@ -113,7 +114,8 @@ async def test_the_same_again_in_a_turn_asks_first_and_says_when(
 async def test_a_lasting_yes_does_not_cover_sending_twice(open_scripted: OpenApp, site: JsonSite) -> None:
     async with open_scripted(order(1, f"{site.url}/orders"), order(2, f"{site.url}/orders"), says("Done.")) as app:
         app.settings.update(lambda raw: raw.update({"safetyMode": "safe"}))
-        app.grants.add("http_request", "")
+        reach = Reach(kind=ReachKind.PLACES, origins={"url": site.url}, fixed={"method": "POST"})
+        app.grants.add(Grant(id="", tool="http_request", session_id="", reach=reach))
         _session, events = await talk(app, "Order it")
         assert (len(reasons(events)), len(posts(site))) == (1, 1)
 

@@ -193,7 +193,7 @@ def test_arguments_can_be_edited_and_a_slip_is_told_without_losing_the_card(
     with serve(WRITE, says("ok")) as site:
         page.goto(f"{site.address}/chat")
         send(page, "write it")
-        page.locator(".approval summary").click()
+        page.locator(".approval .arguments > summary").click()
         page.get_by_label("Path").fill("")
         page.get_by_role("button", name="Allow", exact=True).click()
         expect(page.locator(".approval .field-error")).to_be_visible()

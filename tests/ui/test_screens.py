@@ -80,7 +80,7 @@ def test_a_waiting_approval_has_no_fault_that_axe_can_find(serve: Serve, page: P
     with serve(calls(("write_file", {"path": "n.txt", "content": "x"})), says("ok")) as site:
         page.goto(f"{site.address}/chat")
         send(page, "write")
-        page.locator(".approval summary").click()
+        page.locator(".approval .arguments > summary").click()
         assert find_faults(page) == []
 
 

@@ -3,18 +3,22 @@
 Spec: orchestrator.md, "Approvals".
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import anyio
 import anyio.to_thread
 
-from skales.core.approval import Approval, AskKind, Decision
+from skales.core.approval import Answered, Approval, AskKind, Decision
 from skales.core.clock import Clock
-from skales.core.errors import InputError, NotFoundError
+from skales.core.errors import InputError, NotFoundError, StorageError
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
 from skales.data.approvals import ApprovalStore
+from skales.security.redact import mask_fields, restore_fields
+
+_log = logging.getLogger(__name__)
 
 # Checks edited arguments of a tool before an answer is taken; raises InputError.
 ArgumentCheck = Callable[[str, JsonObject], JsonObject]
@@ -46,18 +50,48 @@ class ApprovalDesk:
     async def ask(self, approval: Approval, *, on_disk: Callable[[], None]) -> Decision | None:
         """Wait for the answer; None when the time is over. The question is on disk before `on_disk` is called."""
         waiter = self._waiters[approval.id] = _Waiter(anyio.Event())
+        outcome = "cancelled"
         try:
             await anyio.to_thread.run_sync(self._store.add, approval)
             on_disk()
             with anyio.move_on_after((approval.expires_ms - self._clock.now_ms()) / 1000):
                 await waiter.answered.wait()
+            outcome = "expired"
             return waiter.decision
         finally:
             del self._waiters[approval.id]
             # While the program ends, a question nobody answered stays for the next one to take the answer.
             if waiter.decision is not None or not self.is_leaving:
                 with anyio.CancelScope(shield=True):
-                    await anyio.to_thread.run_sync(self._store.remove, approval.id)
+                    await anyio.to_thread.run_sync(self._close, approval, waiter.decision, outcome)
+
+    def _close(self, approval: Approval, decision: Decision | None, outcome: str) -> None:
+        """Take a question away and keep what became of it; that this cannot be kept changes no answer."""
+        self._store.remove(approval.id)
+        if decision is not None:
+            outcome = "approved" if decision.approved else "declined"
+        given = decision or Decision(approved=False)
+        answered = Answered(
+            approval=approval,
+            outcome=outcome,
+            answered_ms=self._clock.now_ms(),
+            by=given.by,
+            scope=given.scope,
+            lasts=given.lasts,
+            edited=_edited(approval, given),
+            instead=given.instead,
+        )
+        try:
+            self._store.keep(answered)
+        except StorageError:
+            _log.warning("the answer to %s could not be kept", approval.id, exc_info=True)
+
+    async def look_up(self, approval_id: str) -> Approval | Answered:
+        """A question that waits, else what became of it. Raises NotFoundError."""
+        try:
+            return await anyio.to_thread.run_sync(self._store.get, approval_id)
+        except NotFoundError:
+            return await anyio.to_thread.run_sync(self._store.answered, approval_id)
 
     async def pending(self) -> list[Approval]:
         """Questions that can still be answered, oldest first; expired ones of earlier runs are cleared away."""
@@ -90,7 +124,9 @@ class ApprovalDesk:
                 raise NotFoundError("The time to answer is over; it counts as no")
             waiter.decision = decision
             waiter.answered.set()
-        elif self.orphan_answered is not None:
+            return approval
+        await anyio.to_thread.run_sync(self._close, approval, decision, "")
+        if self.orphan_answered is not None:
             await self.orphan_answered(approval, decision)
         return approval
 
@@ -99,3 +135,11 @@ class ApprovalDesk:
         for approval in await anyio.to_thread.run_sync(self._store.for_session, session_id):
             if approval.id not in self._waiters:
                 await anyio.to_thread.run_sync(self._store.remove, approval.id)
+
+
+def _edited(approval: Approval, decision: Decision) -> JsonObject | None:
+    """The person's arguments as they may be kept; None when they left the proposed ones alone."""
+    if decision.args is None or not decision.approved:
+        return None
+    edited = mask_fields(restore_fields(decision.args, approval.args))
+    return None if edited == approval.args else edited

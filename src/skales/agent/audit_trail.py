@@ -15,6 +15,7 @@ from skales.core.approval import AskKind
 from skales.core.clock import Clock
 from skales.core.errors import StorageError
 from skales.core.events import ApprovalRequested, Notice, TurnEvent
+from skales.core.json import JsonObject
 from skales.core.tool import ToolCall, ToolResult, ToolSpec
 from skales.data.audit import AuditDecision, AuditLog, AuditRun
 from skales.security.placeholders import secret_names
@@ -26,12 +27,17 @@ STOPPED = "Stopped while it ran"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the gate decided: the word for it, why, and the call as it stands then."""
+    """What the gate decided: the word for it, why, and the call as it stands then.
+
+    `proposed` are the model's arguments where the person changed them.
+    """
 
     decision: str
     reason: str
     call: ToolCall
     spec: ToolSpec | None = None
+    approval_id: str = ""
+    proposed: JsonObject | None = None
 
 
 class CallTrail:
@@ -90,7 +96,8 @@ class CallTrail:
             arguments=said.call.arguments,
             effects=tuple(sorted(effect.value for effect in said.spec.effects)) if said.spec else (),
             reason=said.reason,
-            approval_id=self._approval,
+            approval_id=said.approval_id or self._approval,
+            proposed=said.proposed,
             secrets=secret_names(said.call.arguments),
         )
         self._number = await self._write(lambda: self._audit.decided(entry))

@@ -1,4 +1,7 @@
-"""`/tool name key=value …`: a person runs a tool without a model. Spec: issue text; tools.md for the names."""
+"""`/tool name key=value …`: a person runs a tool without a model; `/why …` with the same words only explains.
+
+Spec: issue text; tools.md for the names.
+"""
 
 import shlex
 from collections.abc import Mapping
@@ -8,11 +11,17 @@ from skales.core.json import JsonObject, JsonValue, parse_typed
 from skales.core.tool import ToolSpec
 
 PREFIX = "/tool"
+WHY = "/why"
 
 
 def is_tool_command(text: str) -> bool:
     """Whether a chat message asks for a tool directly."""
     return text == PREFIX or text.startswith((f"{PREFIX} ", f"{PREFIX}\n"))
+
+
+def is_why_command(text: str) -> bool:
+    """Whether a chat message asks why a call asks, or what would happen with one."""
+    return text == WHY or text.startswith((f"{WHY} ", f"{WHY}\n"))
 
 
 def tool_name(text: str) -> str:

@@ -1,9 +1,10 @@
 """The one gate: exists → add-on on → arguments valid → policy → safety level → approval → run. Nothing else runs tools.
 
-Each decision is one audit line, and what came of a call that ran is another. A refusal or failure is a result for the
-model, never an exception of the turn.
+Each decision is one audit line, and what came of a call another. A refusal or failure is a result for the model, never
+an exception of the turn.
 """
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,41 +13,51 @@ from difflib import get_close_matches
 import anyio.to_thread
 
 from skales.agent.audit_trail import CallTrail, Said
+from skales.agent.explain import Explanation, Refused, build_explanation, chain_rules
 from skales.agent.origin import CallOrigin
-from skales.agent.permission import Permission
-from skales.agent.policy import Policy
+from skales.agent.permission import Asking, Permission, PermittedCall, Wider
+from skales.agent.policy import Finding, Policy
 from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
-from skales.core.events import Progress
+from skales.core.events import Notice, Progress
+from skales.core.json import JsonObject
 from skales.core.ports import UNCOUNTED, CallScope, Delivery, Question, Toolbox
-from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
+from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, property_formats, strictest
 from skales.data.audit import AuditLog
+from skales.data.grants import Grant
 from skales.data.started import StartedCalls
-from skales.security.redact import restore_fields
+from skales.security.redact import mask_fields, restore_fields
 
 _log = logging.getLogger(__name__)
 
 # Calls with these effects are marked before they run: after a crash it must be known that they may have run.
 _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect.SPENDS})
+# Characters of changed arguments that a model is told.
+_CHANGES_LIMIT = 2_000
+_CONFINED = "It runs in the sandbox: it reaches the workspace and the allowed folders, and nothing else of yours"
 
 
 @dataclass(frozen=True, slots=True)
 class PassedCall:
     """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`; `reason` is why it was asked.
 
-    A round may put something else into `call`, such as a secret for its name; `written` is how it stands in the
-    conversation and what a person agreed to. `delivery` counts what the call sends. `environment` is what its command
-    finds besides the usual.
+    `approval_id` is the question it was allowed by, `grant_id` the earlier yes. `proposed` are the model's arguments
+    where the person changed them. A round may put something else into `call`, such as a secret for its name; `written`
+    is what a person agreed to. `delivery` counts what the call sends. `environment` is what its command finds besides
+    the usual.
     """
 
     decision: str
     spec: ToolSpec
     call: ToolCall
     origin: CallOrigin
+    approval_id: str = ""
+    grant_id: str = ""
+    proposed: JsonObject | None = None
+    reason: str = ""
     written: ToolCall | None = None
     delivery: Delivery = UNCOUNTED
-    reason: str = ""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
@@ -77,6 +88,24 @@ class _Shut:
 
     decision: str
     text: str
+    approval_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """What the rules say of a call, and the earlier yes that covers what they would ask about."""
+
+    findings: tuple[Finding, ...]
+    grant: Grant | None
+
+    @property
+    def verdict(self) -> Verdict:
+        return strictest(*(finding.verdict for finding in self.findings))
+
+    @property
+    def asks_anew(self) -> bool:
+        """Whether a judge asks, for a reason that no earlier yes can have known."""
+        return any(found.kind == "more" and found.verdict.outcome is Outcome.ASK for found in self.findings)
 
 
 class Gate:
@@ -92,45 +121,89 @@ class Gate:
         if isinstance(passage, _Shut):
             return _refusal(passage.text)
         marked = replace(passage, written=passage.call)
-        return await trail.run(self._proceed(marked, self._parts.rounds))
+        return _with_changes(await trail.run(self._proceed(marked, self._parts.rounds)), passage)
 
     def describe(self, call: ToolCall) -> str:
         """What the call would do, in plain words; its name when there is no such tool."""
         spec = self._parts.toolbox.find(call.name)
         return self._parts.toolbox.describe(spec, call.arguments) if spec else call.name
 
-    async def _judge(self, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
+    def explain(self, call: ToolCall, origin: CallOrigin) -> Explanation:
+        """What would happen with a call, rule by rule. Runs nothing, asks nobody, writes nothing; reads the disk."""
+        ready = self._prepare(call)
+        if isinstance(ready, Refused):
+            return build_explanation(call, ready)
+        spec, call = ready
+        weighed = self._weigh(spec, call, origin)
+        wider = self._wider(spec, call, weighed) if weighed.verdict.outcome is Outcome.ASK else Wider()
+        steps = chain_rules(spec, weighed.findings, by_user=origin.by_user, grant=weighed.grant)
+        return build_explanation(call, steps, action=self.describe(call), covers=wider.covers)
+
+    def _prepare(self, call: ToolCall) -> tuple[ToolSpec, ToolCall] | Refused:
+        """The tool and its checked arguments, or why there is nothing to judge."""
         spec = self._parts.toolbox.find(call.name)
         if spec is None:
-            return _Shut("unknown", self._unknown(call.name))
+            return Refused("tool", "unknown", self._unknown(call.name))
         if not self._parts.toolbox.is_enabled(spec.name):
-            return _Shut("blocked", f"BLOCKED: {self._parts.toolbox.why_off(spec.name)}")
+            return Refused("addon", "blocked", self._parts.toolbox.why_off(spec.name))
         if call.problem:
-            return _Shut("malformed", f"The arguments of {spec.name} cannot be read: {call.problem}")
+            return Refused("arguments", "malformed", f"The arguments of {spec.name} cannot be read: {call.problem}")
         try:
             arguments = self._parts.toolbox.check_arguments(spec, call.arguments)
         except InputError as error:
-            return _Shut("malformed", str(error))
-        return await self._apply_rules(spec, replace(call, name=spec.name, arguments=arguments), origin)
+            return Refused("arguments", "malformed", str(error))
+        return spec, replace(call, name=spec.name, arguments=arguments)
+
+    async def _judge(self, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
+        ready = self._prepare(call)
+        if isinstance(ready, Refused):
+            return _Shut(ready.decision, f"BLOCKED: {ready.words}" if ready.decision == "blocked" else ready.words)
+        return await self._apply_rules(*ready, origin)
 
     async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
         try:
-            verdict, is_granted = await anyio.to_thread.run_sync(self._look_up, spec, call, origin)
+            weighed = await anyio.to_thread.run_sync(self._weigh, spec, call, origin)
         except StorageError as error:  # what was agreed or sent before cannot be read
             return _Shut("blocked", f"BLOCKED: {error}")
+        verdict = weighed.verdict
         if verdict.outcome is Outcome.DENY:
             return _Shut("blocked", f"BLOCKED: {verdict.reason}")
         if verdict.outcome is Outcome.ALLOW or origin.by_user:
             return PassedCall("user" if origin.by_user else "auto", spec, call, origin)
-        if is_granted:
-            return PassedCall("granted", spec, call, origin, reason=verdict.reason)
-        decision = origin.decided
-        if decision is None:
-            preview = await anyio.to_thread.run_sync(self._preview, spec, call, abandon_on_cancel=True)
-            words = (self.describe(call), verdict.reason, preview)
-            decision = await self._parts.permission.ask(spec, call, words, origin)
-        passage = await self._follow(decision, spec, call, origin)
-        return replace(passage, reason=verdict.reason) if isinstance(passage, PassedCall) else passage
+        if weighed.grant is not None:
+            await self._note_use(weighed.grant, origin)
+            return PassedCall("granted", spec, call, origin, grant_id=weighed.grant.id, reason=verdict.reason)
+        asked = PassedCall("approved", spec, call, origin, reason=verdict.reason)
+        wider = await anyio.to_thread.run_sync(self._wider, spec, call, weighed)
+        if origin.decided is not None:
+            return await self._follow(origin.decided, asked, wider)
+        asking = await anyio.to_thread.run_sync(self._asking, spec, call, weighed, abandon_on_cancel=True)
+        decision, approval_id = await self._parts.permission.ask(call, asking, wider, origin)
+        return await self._follow(decision, replace(asked, approval_id=approval_id), wider)
+
+    def _wider(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed) -> Wider:
+        return Wider() if weighed.asks_anew else self._parts.permission.offer(spec, call)
+
+    def _asking(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed) -> Asking:
+        return Asking(
+            action=self.describe(call),
+            reason=weighed.verdict.reason,
+            preview=self._preview(spec, call),
+            sandbox=self._sandbox(spec),
+            why=chain_rules(spec, weighed.findings, by_user=False, grant=None),
+        )
+
+    def _sandbox(self, spec: ToolSpec) -> str:
+        """Where a command would run, in words; empty for tools that run none."""
+        if "shell-command" not in property_formats(spec).values():
+            return ""
+        return self._parts.policy().unconfined() or _CONFINED
+
+    async def _note_use(self, grant: Grant, origin: CallOrigin) -> None:
+        try:
+            await anyio.to_thread.run_sync(self._parts.permission.note_use, grant)
+        except StorageError as error:
+            origin.emit(Notice("warning", str(error)))
 
     def _preview(self, spec: ToolSpec, call: ToolCall) -> str:
         try:
@@ -140,34 +213,44 @@ class Gate:
             _log.exception("the preview of %s failed", spec.name)
             return ""
 
-    def _look_up(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> tuple[Verdict, bool]:
-        """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""
-        verdict = self._weigh(spec, call, origin, by_user=origin.by_user)
-        asks = verdict.outcome is Outcome.ASK and not verdict.insists and not origin.by_user
-        return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id)
+    def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, edited: bool = False) -> _Weighed:
+        """What rules and judges say, and whether an earlier yes covers what they would ask about. Reads the disk."""
+        by_user = origin.by_user or edited
+        said = (Finding("more", judge(spec, call, origin)) for judge in self._parts.judges)
+        weighed = _Weighed((*self._parts.policy().findings(spec, call.arguments, by_user=by_user), *said), None)
+        if weighed.verdict.outcome is not Outcome.ASK or by_user or weighed.asks_anew:
+            return weighed
+        return replace(weighed, grant=self._parts.permission.find_grant(spec, call, origin.session_id))
 
-    def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, by_user: bool) -> Verdict:
-        said = (judge(spec, call, origin) for judge in self._parts.judges)
-        return strictest(self._parts.policy().judge(spec, call.arguments, by_user=by_user), *said)
-
-    async def _follow(
-        self, decision: Decision | None, spec: ToolSpec, call: ToolCall, origin: CallOrigin
-    ) -> PassedCall | _Shut:
+    async def _follow(self, decision: Decision | None, asked: PassedCall, wider: Wider) -> PassedCall | _Shut:
         """Do what the person said."""
         if decision is None:
-            return _Shut("expired", "BLOCKED: nobody answered in time, which counts as no. Say what you would do")
+            told = "BLOCKED: nobody answered in time, which counts as no. Say what you would do"
+            return _Shut("expired", told, asked.approval_id)
         if not decision.approved:
             words = decision.instead.strip()
             told = f"The user declined this and says: {words}" if words else "BLOCKED: the user declined this call"
-            return _Shut("declined", told)
-        if decision.args is not None:
-            edited = restore_fields(decision.args, call.arguments)
-            call = replace(call, arguments=self._parts.toolbox.check_arguments(spec, edited))
-            verdict = await anyio.to_thread.run_sync(lambda: self._weigh(spec, call, origin, by_user=True))
-            if verdict.outcome is Outcome.DENY:
-                return _Shut("blocked", f"BLOCKED: {verdict.reason}")
-        await anyio.to_thread.run_sync(self._parts.permission.remember, spec, call, decision.scope, origin.session_id)
-        return PassedCall("approved", spec, call, origin)
+            return _Shut("declined", told, asked.approval_id)
+        passed = self._with_edits(decision, asked)
+        if passed.proposed is not None:
+            weighed = await anyio.to_thread.run_sync(
+                lambda: self._weigh(passed.spec, passed.call, passed.origin, edited=True)
+            )
+            if weighed.verdict.outcome is Outcome.DENY:
+                return _Shut("blocked", f"BLOCKED: {weighed.verdict.reason}", asked.approval_id)
+        ran = PermittedCall(passed.call, self.describe(passed.call), decision, wider.reach)
+        await anyio.to_thread.run_sync(self._parts.permission.remember, passed.spec, ran, passed.origin)
+        return passed
+
+    def _with_edits(self, decision: Decision, asked: PassedCall) -> PassedCall:
+        """The call as the person changed it, what they left masked put back. Raises InputError."""
+        if decision.args is None:
+            return asked
+        edited = restore_fields(decision.args, asked.call.arguments)
+        arguments = self._parts.toolbox.check_arguments(asked.spec, edited)
+        if arguments == asked.call.arguments:
+            return asked
+        return replace(asked, call=replace(asked.call, arguments=arguments), proposed=asked.call.arguments)
 
     async def _proceed(self, passed: PassedCall, rounds: Sequence[Round]) -> ToolResult:
         if not rounds:
@@ -202,14 +285,26 @@ class Gate:
     def _say(self, passage: PassedCall | _Shut, call: ToolCall) -> Said:
         """The decision for the audit log."""
         if isinstance(passage, PassedCall):
-            return Said(passage.decision, passage.reason, passage.call, passage.spec)
+            proposed = passage.proposed
+            return Said(passage.decision, passage.reason, passage.call, passage.spec, passage.approval_id, proposed)
         spec = self._parts.toolbox.find(call.name)
-        return Said(passage.decision, passage.text, replace(call, name=spec.name) if spec else call, spec)
+        named = replace(call, name=spec.name) if spec else call
+        return Said(passage.decision, passage.text, named, spec, passage.approval_id)
 
     def _unknown(self, name: str) -> str:
         known = [spec.name for spec in self._parts.toolbox.specs() if self._parts.toolbox.is_enabled(spec.name)]
         near = get_close_matches(name, known, n=3)
         return f"There is no tool named {name!r}. {'Did you mean ' + ', '.join(near) + '?' if near else ''}".strip()
+
+
+def _with_changes(result: ToolResult, passed: PassedCall) -> ToolResult:
+    """The result with what it ran with, where that is not what the model asked for: it must not believe otherwise."""
+    if passed.proposed is None:
+        return result
+    shown = json.dumps(mask_fields(passed.call.arguments), ensure_ascii=False, default=str)[:_CHANGES_LIMIT]
+    return replace(
+        result, text=f"The user changed the arguments before allowing this. It ran with {shown}\n{result.text}"
+    )
 
 
 def _refusal(text: str) -> ToolResult:

@@ -8,26 +8,73 @@ from dataclasses import dataclass, replace
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
-from skales.core.approval import Approval, AskKind, Decision, Scope
-from skales.core.clock import Clock
+from skales.agent.reach import covers_call, offer_reach
+from skales.agent.reach_words import describe_reach
+from skales.core.approval import Approval, AskKind, Decision, Lasting, RuleStep, Scope
+from skales.core.clock import Clock, to_datetime
 from skales.core.errors import ToolError
-from skales.core.events import ApprovalRequested, ApprovalResolved
+from skales.core.events import ApprovalRequested, ApprovalResolved, Notice
 from skales.core.ids import ApprovalId, IdSource, SessionId
 from skales.core.ports import Question
-from skales.core.tool import ToolCall, ToolSpec, property_formats
-from skales.data.grants import GrantStore
-from skales.security.redact import mask_fields
+from skales.core.tool import ToolCall, ToolSpec
+from skales.data.grant_uses import GrantUses
+from skales.data.grants import Grant, GrantStore, Reach, ReachKind
+from skales.security.paths import PathPolicy
+from skales.security.redact import mask_fields, redact
+
+_WEEK_MS = 7 * 24 * 3_600_000
+_NARROWER = (
+    "The wider yes was not kept: the call was changed and is no longer of the kind it was offered for. "
+    "It counted for this call alone"
+)
+
+# Of the last calls of a tool but this one: how many a reach would have covered, and how many there were.
+LookBack = Callable[[ToolSpec, Reach, str], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionParts:
-    """What asking is built from."""
+    """What asking is built from. `paths` are the rules of this moment."""
 
     desk: ApprovalDesk
     grants: GrantStore
+    uses: GrantUses
     clock: Clock
     ids: IdSource
     timeout_s: Callable[[], int]
+    paths: Callable[[], PathPolicy]
+    look_back: LookBack = lambda _spec, _reach, _but: (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What the person is told of a call: what it would do and change, why they are asked, where it would run."""
+
+    action: str
+    reason: str
+    preview: str = ""
+    sandbox: str = ""
+    why: tuple[RuleStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wider:
+    """What a wider yes to a call would cover, in words, and how many of the last calls it would have covered."""
+
+    covers: str = ""
+    past_covered: int = 0
+    past_calls: int = 0
+    reach: Reach | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PermittedCall:
+    """A call as the person let it run, what it does in words, their answer, and what a wider one was to cover."""
+
+    call: ToolCall
+    action: str
+    decision: Decision
+    offered: Reach | None
 
 
 class Permission:
@@ -37,18 +84,20 @@ class Permission:
         self._parts = parts
 
     async def ask(
-        self, spec: ToolSpec, call: ToolCall, words: tuple[str, str, str], origin: CallOrigin
-    ) -> Decision | None:
-        """Whether a call may run; `words` are its action, the reason for asking and a preview of what it would change.
-
-        None when nobody answered.
-        """
-        action, reason, preview = words
-        prefix = _wider_prefix(spec, call)
-        covered = f"commands that begin with `{prefix}`" if prefix else f"every call of {spec.name}"
-        approval = self._approval(AskKind.TOOL, call, action, origin)
-        covers = "" if prefix is None else covered
-        return await self._put(replace(approval, reason=reason, covers=covers, preview=preview), origin)
+        self, call: ToolCall, asking: Asking, wider: Wider, origin: CallOrigin
+    ) -> tuple[Decision | None, ApprovalId]:
+        """Whether a call may run, None when nobody answered; and the question's id."""
+        approval = replace(
+            self._approval(AskKind.TOOL, call, asking.action, origin),
+            reason=asking.reason,
+            covers=wider.covers,
+            past_covered=wider.past_covered,
+            past_calls=wider.past_calls,
+            preview=asking.preview,
+            sandbox=asking.sandbox,
+            why=asking.why,
+        )
+        return await self._put(approval, origin), approval.id
 
     async def question(self, question: Question, call: ToolCall, origin: CallOrigin) -> str:
         """The person's answer to `ask_user`. Raises ToolError when there is none."""
@@ -60,23 +109,64 @@ class Permission:
             raise ToolError("The user does not want to answer")
         return decision.instead.strip()
 
-    def is_granted(self, spec: ToolSpec, call: ToolCall, session_id: SessionId) -> bool:
-        """Whether an earlier, wider yes covers this call. Reads the disk."""
+    def find_grant(self, spec: ToolSpec, call: ToolCall, session_id: SessionId) -> Grant | None:
+        """The earlier, wider yes that covers this call. Reads the disk."""
+        paths = self._parts.paths()
         grants = self._parts.grants.matching(spec.name, session_id)
-        command = _command(spec, call)
-        if command is None:
-            return any(not grant.prefix for grant in grants)
-        from skales.security.shell import covers  # loaded with the first command, not with the program
+        return next((grant for grant in grants if covers_call(grant.reach, spec, call, paths)), None)
 
-        return any(grant.prefix and covers(grant.prefix, command) for grant in grants)
+    def note_use(self, grant: Grant) -> None:
+        """Count a call that ran by a grant. Writes the disk."""
+        self._parts.uses.note(grant.id)
 
-    def remember(self, spec: ToolSpec, call: ToolCall, scope: Scope, session_id: SessionId) -> None:
-        """Keep a wider yes, where one can be offered for such a call. Writes the disk."""
-        prefix = _wider_prefix(spec, call)
-        if scope is Scope.SESSION and not session_id:
+    def offer(self, spec: ToolSpec, call: ToolCall) -> Wider:
+        """What a wider yes would cover; nothing where none can be offered. Reads the disk."""
+        reach = offer_reach(spec, call, self._parts.paths())
+        if reach is None:
+            return Wider()
+        return Wider(describe_reach(spec.name, reach), *self._parts.look_back(spec, reach, call.id), reach)
+
+    def remember(self, spec: ToolSpec, ran: PermittedCall, origin: CallOrigin) -> None:
+        """Keep a wider yes as far as it was offered. Writes the disk.
+
+        The rule is that of the card, which the person read, and only while it covers what they made of the call.
+        """
+        decision = ran.decision
+        if decision.scope is Scope.ONCE or (decision.scope is Scope.SESSION and not origin.session_id):
             return  # no conversation to remember it for; an empty id would mean everywhere
-        if prefix is not None and scope is not Scope.ONCE:
-            self._parts.grants.add(spec.name, session_id if scope is Scope.SESSION else SessionId(""), prefix)
+        paths, reach = self._parts.paths(), ran.offered
+        if reach is None:
+            return
+        if not covers_call(reach, spec, ran.call, paths):
+            changed = offer_reach(spec, ran.call, paths)
+            if reach.kind is not ReachKind.CALL or changed is None or changed.kind is not ReachKind.CALL:
+                origin.emit(Notice("info", _NARROWER))
+                return
+            reach = changed
+        self._parts.grants.add(
+            Grant(
+                id="",
+                tool=spec.name,
+                session_id=origin.session_id if decision.scope is Scope.SESSION else "",
+                reach=reach,
+                about=redact(ran.action),
+                surface=decision.by or origin.surface,
+                given_in=origin.session_id,
+                expires_ms=self._expiry_ms(decision.lasts),
+            )
+        )
+
+    def _expiry_ms(self, lasts: Lasting) -> int:
+        now_ms = self._parts.clock.now_ms()
+        match lasts:
+            case Lasting.REVOKED:
+                return 0
+            case Lasting.TODAY:
+                now = to_datetime(now_ms).astimezone()
+                midnight = now.replace(hour=23, minute=59, second=59, microsecond=999_000)
+                return int(midnight.timestamp() * 1000)
+            case Lasting.WEEK:
+                return now_ms + _WEEK_MS
 
     async def _put(self, approval: Approval, origin: CallOrigin) -> Decision | None:
         outcome, instead = "cancelled", ""
@@ -102,21 +192,3 @@ class Permission:
             created_ms=now_ms,
             expires_ms=now_ms + self._parts.timeout_s() * 1000,
         )
-
-
-def _command(spec: ToolSpec, call: ToolCall) -> str | None:
-    """The command of a shell tool's call, None for other tools."""
-    for name, kind in property_formats(spec).items():
-        if kind == "shell-command":
-            return str(call.arguments.get(name, ""))
-    return None
-
-
-def _wider_prefix(spec: ToolSpec, call: ToolCall) -> str | None:
-    """What a wider yes covers: a command prefix, "" for every call of a plain tool, None when none can be offered."""
-    command = _command(spec, call)
-    if command is None:
-        return ""
-    from skales.security.shell import suggest_prefix  # loaded with the first command, not with the program
-
-    return suggest_prefix(command)

@@ -13,6 +13,17 @@ from skales.security.decision import dangerous_in_mode, decide
 from skales.security.network import NetworkPolicy, decide_url
 from skales.security.paths import PathPolicy, decide_path, resolve_path
 
+_KINDS = {"path": "path", "uri": "host", "shell-command": "command"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one rule says of a call: `kind` is `level`, `path`, `host`, `command` or `more`, `about` what it read."""
+
+    kind: str
+    verdict: Verdict
+    about: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -25,17 +36,21 @@ class Policy:
 
     def judge(self, spec: ToolSpec, arguments: JsonObject, *, by_user: bool) -> Verdict:
         """The strictest rule about a call whose arguments are valid."""
+        return strictest(*(finding.verdict for finding in self.findings(spec, arguments, by_user=by_user)))
+
+    def findings(self, spec: ToolSpec, arguments: JsonObject, *, by_user: bool) -> tuple[Finding, ...]:
+        """What each rule says about a call whose arguments are valid; the safety level comes first."""
         formats = property_formats(spec)
-        reached = [
-            self._judge_value("link" if name in spec.links else formats[name], text)
-            for name, value in arguments.items()
-            if name in formats
-            for text in _texts(value)
-        ]
         start = decide(safety_of_call(spec, arguments), self.mode, by_user=by_user)
         if start.outcome is Outcome.ASK and "shell-command" in formats.values() and (words := self.unconfined()):
             start = replace(start, reason=words)
-        return strictest(start, *reached)
+        reached = (
+            Finding(_KINDS.get(formats[name], "more"), self._judge_value(_form(spec, name, formats), text), text)
+            for name, value in arguments.items()
+            if name in formats
+            for text in _texts(value)
+        )
+        return (Finding("level", start), *reached)
 
     def _judge_value(self, kind: str, text: str) -> Verdict:
         match kind:
@@ -67,6 +82,10 @@ class Policy:
             return decide_path(resolve_path(text, closed), closed)
         except SkalesError:
             return Verdict(Outcome.ALLOW)  # no usable path; the program will say so
+
+
+def _form(spec: ToolSpec, name: str, formats: Mapping[str, str]) -> str:
+    return "link" if name in spec.links else formats[name]
 
 
 def _texts(value: JsonValue) -> list[str]:

@@ -14,7 +14,8 @@ import anyio.to_thread
 from skales.agent.answering import Answerer
 from skales.agent.budget import SpendingStoppedError
 from skales.agent.ceilings import TurnTime
-from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
+from skales.agent.commands import WHY, is_tool_command, is_why_command, parse_tool_arguments, tool_name
+from skales.agent.explain import render_explanation
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
@@ -22,6 +23,7 @@ from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
+    TextDelta,
     ToolFinished,
     ToolStarted,
     TurnEnd,
@@ -93,6 +95,8 @@ class Turn:
             await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
         if is_tool_command(order.text):
             return await self._run_command()
+        if is_why_command(order.text):
+            return await self._explain(session)
         chosen = self._choose(session)
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
@@ -223,6 +227,29 @@ class Turn:
         self._emit(AnswerSaved(""))
         await self._run_call(call, first_of_batch=True, by_user=True)
         return self._ended(TurnEnd.COMPLETED)
+
+    async def _explain(self, session: Session) -> TurnEnded:
+        """`/why …`: what would happen with a call, without a model; alone, with the last one of the conversation."""
+        self._emit(TurnStarted(self._id, self._order.session_id, self._order.text, "", ""))
+        call = self._wondered(session)
+        origin = CallOrigin(session_id=self._order.session_id, surface=self._order.surface, emit=self._emit)
+        explanation = await anyio.to_thread.run_sync(self._parts.gate.explain, call, origin)
+        text = render_explanation(explanation)
+        self._emit(TextDelta(text))
+        message = Message(role=Role.ASSISTANT, content=(TextPart(text),), extra={"source": "user"})
+        await self._parts.append(self._order.session_id, message)
+        self._emit(AnswerSaved(text))
+        return self._ended(TurnEnd.COMPLETED)
+
+    def _wondered(self, session: Session) -> ToolCall:
+        if self._order.text.strip() == WHY:
+            calls = [call for message in session.messages for call in message.tool_calls]
+            if not calls:
+                raise NotFoundError("No tool was called in this conversation yet", hint="Write /why TOOL key=value")
+            return calls[-1]
+        name = tool_name(self._order.text)
+        spec = self._parts.toolbox.find(name)
+        return ToolCall("call_why", name, parse_tool_arguments(self._order.text, spec) if spec else {})
 
     # --- writing down ---
 

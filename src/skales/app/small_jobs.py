@@ -158,7 +158,7 @@ def wants_title(session: Session) -> bool:
     """Whether the conversation has its first finished answer and nobody named it."""
     said = [message for message in session.messages if message.role is Role.USER]
     answers = [message for message in session.messages if message.role is Role.ASSISTANT]
-    if len(said) != 1 or not answers or said[0].text.startswith("/tool"):
+    if len(said) != 1 or not answers or said[0].text.startswith(("/tool", "/why")):
         return False
     last = answers[-1]
     return bool(last.text.strip()) and not last.tool_calls and not last.incomplete and has_usual_title(session)

@@ -14,9 +14,11 @@ from anyio.abc import TaskGroup
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import Budget
 from skales.agent.ceilings import Ceilings
+from skales.agent.clicks import judge_click
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
+from skales.agent.look_back import LookBack
 from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
@@ -59,6 +61,7 @@ from skales.data.cron_runs import RunLog
 from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
 from skales.data.ftp_profiles import FtpProfiles
+from skales.data.grant_uses import GrantUses
 from skales.data.grants import GrantStore
 from skales.data.incidents import IncidentStore
 from skales.data.index import Index
@@ -110,6 +113,7 @@ class App:
     job_runs: RunLog
     workflows: WorkflowStore
     grants: GrantStore
+    grant_uses: GrantUses
     ftp_profiles: FtpProfiles
     deploy_targets: DeployTargets
     devkit: DevKit
@@ -259,6 +263,7 @@ def build_app(
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
+    uses = GrantUses(directory, quarantine, clock)
     started = StartedCalls(directory)
     stores = open_tool_stores(directory, quarantine, clock, ids, vault)
     search = search_desk.SearchDesk(settings.load, clock)
@@ -315,7 +320,14 @@ def build_app(
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
     permission = Permission(
         PermissionParts(
-            desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
+            desk=desk,
+            grants=grants,
+            uses=uses,
+            clock=clock,
+            ids=ids,
+            timeout_s=lambda: settings.load().approval_timeout_s,
+            paths=lambda: policy().paths,
+            look_back=LookBack(sessions, lambda: policy().paths).count,
         )
     )
     secrets = SecretStore(directory, quarantine, clock, vault)
@@ -340,7 +352,7 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(secret_use.judge, outbox.judge),
+            judges=(judge_click, secret_use.judge, outbox.judge),
             rounds=(calls, secret_use.go_around, outbox.round),
         )
     )
@@ -483,6 +495,7 @@ def build_app(
         job_runs=job_runs,
         workflows=stores.workflows,
         grants=grants,
+        grant_uses=uses,
         ftp_profiles=stores.ftp_profiles,
         deploy_targets=stores.deploy_targets,
         devkit=DevKit(directory, clock),

@@ -15,7 +15,7 @@ class Backend(Protocol):
     """What commands need of the app. JSON shapes are those of `app.reports`."""
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
         ...
 
     async def session(self, session_id: str) -> JsonObject:
@@ -115,6 +115,22 @@ class Backend(Protocol):
 
     async def answer_outbox(self, intent_id: str, answer: str) -> JsonObject:
         """`sent`, `again` or `drop`: `{intent, result}`. Raises NotFoundError, InputError when it is settled."""
+        ...
+
+    async def approval(self, approval_id: str) -> JsonObject:
+        """A question, waiting or answered, with its rules. Raises NotFoundError."""
+        ...
+
+    async def explain(self, tool: str, arguments: JsonObject) -> JsonObject:
+        """What would happen with a call; nothing is run."""
+        ...
+
+    async def revoke_grant(self, grant_id: str) -> JsonObject:
+        """Take a lasting yes back. Raises NotFoundError."""
+        ...
+
+    async def restore_grant(self, grant_id: str) -> JsonObject:
+        """Undo taking it back. Raises NotFoundError."""
         ...
 
     @property

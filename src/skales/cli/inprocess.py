@@ -8,6 +8,14 @@ import anyio.to_thread
 from skales.app.addons import report_addons, switch_addon
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
+from skales.app.grants import (
+    explain_call,
+    explanation_json,
+    report_approval,
+    report_grants,
+    restore_grant,
+    revoke_grant,
+)
 from skales.app.kill_switch import kill_json
 from skales.app.outbox import OutboxAnswer, answer_outbox, report_answer, report_outbox
 from skales.app.pins import pin_tool
@@ -41,6 +49,7 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "tasks": report_tasks,
     "cron": report_jobs,
     "outbox": report_outbox,
+    "grants": report_grants,
 }
 
 
@@ -63,7 +72,7 @@ class InProcessBackend:
         return False
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
 
     async def session(self, session_id: str) -> JsonObject:
@@ -176,3 +185,19 @@ class InProcessBackend:
     async def answer_outbox(self, intent_id: str, answer: str) -> JsonObject:
         """Say what became of a sending that nobody is sure of."""
         return report_answer(*await answer_outbox(self._app, intent_id, OutboxAnswer(answer), "cli"))
+
+    async def approval(self, approval_id: str) -> JsonObject:
+        """A question with its rules."""
+        return await report_approval(self._app, approval_id)
+
+    async def explain(self, tool: str, arguments: JsonObject) -> JsonObject:
+        """What would happen with a call."""
+        return explanation_json(await anyio.to_thread.run_sync(explain_call, self._app, tool, arguments))
+
+    async def revoke_grant(self, grant_id: str) -> JsonObject:
+        """Take a lasting yes back."""
+        return await anyio.to_thread.run_sync(revoke_grant, self._app, grant_id)
+
+    async def restore_grant(self, grant_id: str) -> JsonObject:
+        """Undo taking it back."""
+        return await anyio.to_thread.run_sync(restore_grant, self._app, grant_id)

@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     stop.add_argument("--all", action="store_true", help="the kill switch: turns, tools, background programs, tasks")
     _add_json(stop)
     _add_vault(commands)
+    _add_grants(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -333,6 +334,19 @@ def _add_vault(commands: _Commands) -> None:
     rotate = actions.add_parser("rotate", help="make a new master key and seal everything with it")
     rotate.add_argument("--to", choices=["keychain", "file"], default="keychain", help="where to keep it")
     _add_json(vault)
+
+
+def _add_grants(commands: _Commands) -> None:
+    grants = commands.add_parser("grants", help="what tools may do without asking again: list, revoke, restore")
+    actions = grants.add_subparsers(dest="action", metavar="action")
+    _add_json(actions.add_parser("list", help="in words, with where it was given and how often used (default)"))
+    actions.add_parser("revoke", help="take one back; the next such call asks again").add_argument("id")
+    actions.add_parser("restore", help="undo revoking one").add_argument("id")
+    _add_json(grants)
+    why = commands.add_parser("why", help="why a call asks or is refused, or would; nothing is run")
+    why.add_argument("what", metavar="TOOL | APPROVAL", help="a tool's name, or the id of a question (ap_…)")
+    why.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument; may be repeated")
+    _add_json(why)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

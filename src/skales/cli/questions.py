@@ -24,7 +24,7 @@ _PLAIN_ANSWERS = {
     "s": Decision(approved=True, scope=Scope.SESSION, by="cli"),
     "a": Decision(approved=True, scope=Scope.ALWAYS, by="cli"),
 }
-_CHOICES = "[y] yes  [n] no  [s] yes, for this conversation  [a] always  [e] edit  [i] no, and instead…"
+_CHOICES = "[y] yes  [n] no  [s] yes, for this conversation  [a] always  [e] edit  [i] no, and instead…  [w] why"
 
 
 def ask_decision(approval: Approval) -> Decision:
@@ -48,13 +48,7 @@ def read_line(prompt: str) -> str:
 
 
 def _ask_permission(approval: Approval) -> Decision:
-    warn(f"\n{approval.action}")
-    aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
-    if approval.reason:
-        aside(f"  {approval.reason}")
-    _show_preview(approval.preview)
-    if approval.covers:
-        aside(f"  always covers {approval.covers}")
+    _show_call(approval)
     while True:
         answer = read_line(f"{paint(_CHOICES, 'bold', to=sys.stderr)} > ").strip().lower()
         if answer in _PLAIN_ANSWERS:
@@ -66,8 +60,32 @@ def _ask_permission(approval: Approval) -> Decision:
                     return Decision(approved=True, args=edited, by="cli")
             case "i":
                 return Decision(approved=False, instead=read_line("Instead: ").strip(), by="cli")
+            case "w":
+                _show_why(approval)
             case _:
-                aside("Answer with y, n, s, a, e or i.")
+                aside("Answer with y, n, s, a, e, i or w.")
+
+
+def _show_call(approval: Approval) -> None:
+    """What would happen, why it is asked, and what a wider yes would cover."""
+    warn(f"\n{approval.action}")
+    aside(f"  {approval.tool} {json.dumps(approval.args, ensure_ascii=False)}")
+    if approval.reason:
+        aside(f"  {approval.reason}")
+    _show_preview(approval.preview)
+    if approval.sandbox and approval.sandbox != approval.reason:
+        aside(f"  {approval.sandbox}")
+    if approval.covers:
+        aside(f"  always covers {approval.covers}")
+    if approval.covers and approval.past_calls:
+        aside(f"  which would have been {approval.past_covered} of the last {approval.past_calls} calls of this tool")
+
+
+def _show_why(approval: Approval) -> None:
+    """The rules that led here; the one that decides in bold."""
+    for step in approval.why:
+        line = f"  {step.rule:<8} {step.words}{f' ({step.about})' if step.about else ''}"
+        print(paint(line, "bold" if step.decides else "dim", to=sys.stderr), file=sys.stderr, flush=True)
 
 
 def _show_preview(preview: str) -> None:

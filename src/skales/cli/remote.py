@@ -44,7 +44,7 @@ class RemoteBackend:
         return True
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron` or `outbox`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
         return await self._call("GET", f"/api/{name}")
 
     async def session(self, session_id: str) -> JsonObject:
@@ -170,11 +170,29 @@ class RemoteBackend:
         body: dict[str, Any] = {
             "decision": "approve" if decision.approved else "reject",
             "scope": decision.scope.value,
+            "lasts": decision.lasts.value,
             "instead": decision.instead,
+            "surface": "cli",
         }
         if decision.args is not None:
             body["args"] = decision.args
         await self._call("POST", f"/api/approvals/{approval_id}", json=body)
+
+    async def approval(self, approval_id: str) -> JsonObject:
+        """A question with its rules."""
+        return await self._call("GET", f"/api/approvals/{quote(approval_id, safe='')}")
+
+    async def explain(self, tool: str, arguments: JsonObject) -> JsonObject:
+        """What would happen with a call."""
+        return await self._call("POST", "/api/why", json={"tool": tool, "args": arguments})
+
+    async def revoke_grant(self, grant_id: str) -> JsonObject:
+        """Take a lasting yes back."""
+        return await self._call("DELETE", f"/api/grants/{quote(grant_id, safe='')}")
+
+    async def restore_grant(self, grant_id: str) -> JsonObject:
+        """Undo taking it back."""
+        return await self._call("POST", f"/api/grants/{quote(grant_id, safe='')}/restore")
 
     async def _call(self, method: str, path: str, **options: Any) -> JsonObject:
         try:

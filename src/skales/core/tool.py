@@ -69,7 +69,7 @@ class ToolSpec:
     links: frozenset[str] = frozenset()
     found_by: str = ""
     is_basic: bool = False
-    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    asks_unless: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict[str, tuple[str | bool, ...]])
     needs: str = ""
     once: bool = False
     repeatable: Mapping[str, tuple[JsonValue, ...]] = field(default_factory=dict[str, tuple[JsonValue, ...]])

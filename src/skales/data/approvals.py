@@ -1,18 +1,23 @@
 """pending-approvals/: questions that wait for a person, one file each, so that a restart does not lose them.
 
+In `answered/` below it the last ones with what became of them: the proposed, the edited and the effective arguments.
+
 Waiting and answering are the agent's business. Spec: orchestrator.md, "Approvals".
 """
 
 from pathlib import Path
 
-from skales.core.approval import Approval, AskKind
+from skales.core.approval import Answered, Approval, AskKind, Lasting, RuleStep, Scope
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.ids import ApprovalId, SessionId, is_safe_id
-from skales.core.json import JsonObject, as_text
+from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.data.document import read_object, write_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import Folder, Source, moment_ms, remove_file, texts_of
+
+# Answered questions that are kept.
+_KEPT = 500
 
 
 class ApprovalStore:
@@ -21,6 +26,7 @@ class ApprovalStore:
     def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
         self._folder = directory.approvals
         self._quarantine = quarantine
+        self._answered = directory.approvals / "answered"
         self._files = Folder(directory.approvals, quarantine, _parse_source, quarantine.set_aside)
 
     def add(self, approval: Approval) -> None:
@@ -55,6 +61,24 @@ class ApprovalStore:
         """Take a question away; True for exactly one of several racing callers, so that one answer counts."""
         return is_safe_id(approval_id) and remove_file(self._file(approval_id))
 
+    def keep(self, answered: Answered) -> None:
+        """Write down what became of a question, once it is no longer pending. Raises StorageError."""
+        assert is_safe_id(answered.approval.id), "ids of questions are our own"
+        write_object(self._answered / f"{answered.approval.id}.json", answered_json(answered))
+        kept = sorted(self._answered.glob("*.json"), key=_age)
+        for old in kept[:-_KEPT]:
+            remove_file(old)
+
+    def answered(self, approval_id: str) -> Answered:
+        """What became of a question. Raises NotFoundError."""
+        if not is_safe_id(approval_id):
+            raise _unknown(approval_id)
+        try:
+            value = read_object(self._answered / f"{approval_id}.json", self._quarantine)
+            return _parse_answered(approval_id, value)
+        except (NotFoundError, BrokenDocumentError, ValueError) as error:
+            raise _unknown(approval_id) from error
+
     def _file(self, approval_id: str) -> Path:
         return self._folder / f"{approval_id}.json"
 
@@ -73,9 +97,73 @@ def approval_json(approval: Approval) -> JsonObject:
         "covers": approval.covers,
         "options": list(approval.options),
         "preview": approval.preview,
+        "sandbox": approval.sandbox,
+        "pastCovered": approval.past_covered,
+        "pastCalls": approval.past_calls,
+        "why": [step_json(step) for step in approval.why],
         "createdAt": approval.created_ms,
         "expiresAt": approval.expires_ms,
     }
+
+
+def answered_json(answered: Answered) -> JsonObject:
+    """An answered question as it stands in its file and in HTTP answers: the question, and its answer beside it."""
+    return {
+        **approval_json(answered.approval),
+        "outcome": answered.outcome,
+        "answeredAt": answered.answered_ms,
+        "by": answered.by,
+        "scope": answered.scope.value,
+        "lasts": answered.lasts.value,
+        "instead": answered.instead,
+        "edited": answered.edited,
+        "effective": answered.effective,
+    }
+
+
+def step_json(step: RuleStep) -> JsonObject:
+    """One rule's word in files and HTTP answers."""
+    return {
+        "rule": step.rule,
+        "outcome": step.outcome,
+        "words": step.words,
+        "about": step.about,
+        "setting": step.setting,
+        "decides": step.decides,
+    }
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _parse_answered(approval_id: str, value: JsonObject) -> Answered:
+    edited = value.get("edited")
+    return Answered(
+        approval=_parse(approval_id, value),
+        outcome=as_text(value.get("outcome")),
+        answered_ms=moment_ms(value.get("answeredAt")),
+        by=as_text(value.get("by")),
+        scope=Scope(as_text(value.get("scope"))),
+        lasts=Lasting(as_text(value.get("lasts"))),
+        instead=as_text(value.get("instead")),
+        edited=None if edited is None else as_object(edited),
+    )
+
+
+def _parse_step(value: JsonValue) -> RuleStep:
+    step = as_object(value)
+    return RuleStep(
+        as_text(step.get("rule")),
+        as_text(step.get("outcome")),
+        as_text(step.get("words")),
+        as_text(step.get("about")),
+        as_text(step.get("setting")),
+        decides=step.get("decides") is True,
+    )
 
 
 def _parse_source(source: Source) -> Approval:
@@ -106,6 +194,10 @@ def _parse(approval_id: str, value: JsonObject) -> Approval:
                 covers=as_text(value.get("covers")),
                 options=texts_of(value.get("options")),
                 preview=as_text(value.get("preview")),
+                sandbox=as_text(value.get("sandbox")),
+                past_covered=as_int(value.get("pastCovered")),
+                past_calls=as_int(value.get("pastCalls")),
+                why=tuple(_parse_step(step) for step in as_list(value.get("why"))),
                 created_ms=moment_ms(value.get("createdAt")),
                 expires_ms=moment_ms(expires_at),
             )

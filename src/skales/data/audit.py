@@ -55,6 +55,7 @@ class AuditDecision:
 
     `decision` is auto, user, granted, approved, declined, expired, cancelled, blocked, malformed or unknown; `reason`
     is why it was asked about or refused. `secrets` names the stored secrets that it asks for.
+    `proposed` are the arguments of the model where the person changed them.
     """
 
     session_id: str
@@ -68,6 +69,7 @@ class AuditDecision:
     reason: str = ""
     approval_id: str = ""
     secrets: tuple[str, ...] = ()
+    proposed: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ class AuditLog:
     def decided(self, entry: AuditDecision) -> int:
         """Append a decision; the number of its line. Raises StorageError."""
         arguments = json.dumps(entry.arguments, sort_keys=True, default=str)
-        shown = json.dumps(self._mask(_shorten(entry.arguments)), default=str)
+        shown = self._preview(entry.arguments)
         return self._write(
             {
                 "kind": "decision",
@@ -121,10 +123,14 @@ class AuditLog:
                 "reason": self._mask(entry.reason) if entry.reason else "",
                 "approval": entry.approval_id,
                 "args_digest": digest_of(arguments.encode("utf-8", "surrogatepass")),
-                "args_preview": shown[:_PREVIEW_LIMIT],
+                "args_preview": shown,
+                **({"proposed_preview": self._preview(entry.proposed)} if entry.proposed is not None else {}),
                 **({"secrets": list(entry.secrets)} if entry.secrets else {}),
             }
         )
+
+    def _preview(self, arguments: JsonObject) -> str:
+        return json.dumps(self._mask(_shorten(arguments)), default=str)[:_PREVIEW_LIMIT]
 
     def ran(self, entry: AuditRun) -> int:
         """Append what came of a call; the number of its line. Raises StorageError."""

@@ -1,31 +1,79 @@
-"""grants.json: what the person allowed for good, everywhere or in one conversation, until revoked.
+"""grants.json: what the person allowed for good, everywhere or in one conversation, until revoked or expired.
 
-An entry that cannot be read in full grants nothing and stays in the file. Whether a command is covered by a prefix is
-security's to judge. Spec: orchestrator.md, "Approvals".
+An entry that cannot be read in full grants nothing and stays in the file. Whether a call is covered is the agent's to
+judge. Spec: orchestrator.md, "Approvals".
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError
 from skales.core.ids import IdSource
-from skales.core.json import JsonObject, JsonValue, as_list, as_object
+from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.data.document import read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import moment_ms, update_or_start_over
 
+# Revoked grants that can be given back.
+_KEPT_REVOKED = 20
+
+
+class ReachKind(StrEnum):
+    """By what a grant covers calls: a command's beginning, folders and hosts, one exact call, or the tool as a whole.
+
+    The last one is no longer given; such grants of earlier versions still count.
+    """
+
+    COMMAND = "command"
+    PLACES = "places"
+    CALL = "call"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReach:
+    """An argument must lie in this folder; `whole` says that the folder itself counts, too."""
+
+    argument: str
+    folder: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Which calls of a tool a grant covers.
+
+    `fixed` are arguments that must be the same, `origins` the argument that must lead to one `scheme://host:port`.
+    `digest` is that of all arguments of one exact call.
+    """
+
+    kind: ReachKind
+    prefix: str = ""
+    folders: tuple[FolderReach, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    fixed: JsonObject = field(default_factory=dict[str, JsonValue])
+    digest: str = ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """One lasting yes. An empty `session_id` means everywhere; `prefix` narrows a shell tool to such commands."""
+    """One lasting yes. An empty `session_id` means everywhere; `expires_ms` is 0 for until revoked.
+
+    `about` is the call it was given for, in words; `surface` and `given_in` say where.
+    """
 
     id: str
     tool: str
     session_id: str
-    prefix: str
+    reach: Reach
+    about: str = ""
+    surface: str = ""
+    given_in: str = ""
     created_ms: int = 0
+    expires_ms: int = 0
 
 
 class GrantStore:
@@ -37,50 +85,97 @@ class GrantStore:
         self._clock = clock
         self._ids = ids
 
-    def add(self, tool: str, session_id: str, prefix: str = "") -> Grant:
-        """Allow a tool from now on; the grant that says the same already is returned instead of a copy."""
-        assert tool, "a grant names its tool"
-        grant = Grant(
-            id=f"grant_{self._ids.token(16)}",
-            tool=tool,
-            session_id=session_id,
-            prefix=prefix,
-            created_ms=self._clock.now_ms(),
-        )
+    def add(self, draft: Grant) -> Grant:
+        """Keep a grant from now on; id and moment are given here.
+
+        One that covers the same already is returned instead of a copy, and lasts as long as the longer of both.
+        """
+        assert draft.tool, "a grant names its tool"
+        now_ms = self._clock.now_ms()
+        grant = replace(draft, id=f"grant_{self._ids.token(16)}", created_ms=now_ms)
         present = [grant]
 
         def change(raw: dict[str, JsonValue]) -> None:
-            entries = _entries(raw)
-            same = [old for old in _parse(entries) if _reach(old) == _reach(grant)]
-            present[:] = same or [grant]
-            if not same:
+            entries = [entry for entry in _entries(raw) if not _is_over(entry, now_ms)]
+            same = next((old for old in _parse(entries) if _scope(old) == _scope(grant)), None)
+            if same is None:
                 raw["grants"] = [*entries, _entry(grant)]
+                return
+            present[0] = replace(same, expires_ms=_longer(same.expires_ms, grant.expires_ms))
+            raw["grants"] = [_entry(present[0]) if _id_of(entry) == same.id else entry for entry in entries]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
         return present[0]
 
     def list(self) -> Sequence[Grant]:
-        """All of them in the order they were given; none while the file is missing or broken."""
-        try:
-            return _parse(as_list(read_object(self._path, self._quarantine).get("grants")))
-        except (NotFoundError, BrokenDocumentError):
-            return []
+        """Those that count, in the order they were given; none while the file is missing or broken."""
+        now_ms = self._clock.now_ms()
+        return [grant for grant in _parse(self._read("grants")) if not 0 < grant.expires_ms <= now_ms]
 
-    def revoke(self, grant_id: str) -> None:
-        """Take a grant back. Raises NotFoundError."""
+    def revoke(self, grant_id: str) -> Grant | None:
+        """Take a grant back; None for an entry that granted nothing. Raises NotFoundError."""
+        taken: list[JsonValue] = []
 
         def change(raw: dict[str, JsonValue]) -> None:
             entries = _entries(raw)
-            kept = [entry for entry in entries if as_object(entry).get("id") != grant_id]
-            if len(kept) == len(entries):
-                raise NotFoundError(f"There is no grant {grant_id!r}")
-            raw["grants"] = kept
+            taken[:] = [entry for entry in entries if _id_of(entry) == grant_id]
+            if not taken:
+                raise NotFoundError(f"There is no grant {grant_id!r}", hint="`skales grants list` shows them")
+            raw["grants"] = [entry for entry in entries if _id_of(entry) != grant_id]
+            raw["revoked"] = [*as_list(raw.get("revoked")), *taken][-_KEPT_REVOKED:]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
+        return next(iter(_parse(taken)), None)
+
+    def restore(self, grant_id: str) -> Grant:
+        """Undo `revoke`. Raises NotFoundError when the grant was not revoked lately."""
+        given: list[Grant] = []
+
+        def change(raw: dict[str, JsonValue]) -> None:
+            revoked = as_list(raw.get("revoked"))
+            back = [entry for entry in revoked if _id_of(entry) == grant_id]
+            given[:] = _parse(back)
+            if not given:
+                raise NotFoundError(f"There is no revoked grant {grant_id!r}")
+            raw["grants"] = [*_entries(raw), *back]
+            raw["revoked"] = [entry for entry in revoked if _id_of(entry) != grant_id]
+
+        update_or_start_over(self._path, self._quarantine, change, missing={})
+        return given[0]
 
     def matching(self, tool: str, session_id: str) -> Sequence[Grant]:
         """Grants of a tool that count in a conversation: its own and those for everywhere."""
         return [grant for grant in self.list() if grant.tool == tool and grant.session_id in ("", session_id)]
+
+    def _read(self, name: str) -> Sequence[JsonValue]:
+        try:
+            return as_list(read_object(self._path, self._quarantine).get(name))
+        except (NotFoundError, BrokenDocumentError):
+            return []
+
+
+def reach_json(reach: Reach) -> JsonObject:
+    """A reach as it stands in the file."""
+    return {
+        "kind": reach.kind.value,
+        "prefix": reach.prefix,
+        "folders": [{"argument": at.argument, "folder": at.folder, "whole": at.whole} for at in reach.folders],
+        "origins": dict(reach.origins),
+        "fixed": reach.fixed,
+        "digest": reach.digest,
+    }
+
+
+def _longer(one_ms: int, other_ms: int) -> int:
+    return 0 if 0 in (one_ms, other_ms) else max(one_ms, other_ms)
+
+
+def _id_of(entry: JsonValue) -> JsonValue:
+    return as_object(entry).get("id")
+
+
+def _is_over(entry: JsonValue, now_ms: int) -> bool:
+    return 0 < moment_ms(as_object(entry).get("expiresAt")) <= now_ms
 
 
 def _entries(raw: JsonObject) -> Sequence[JsonValue]:
@@ -96,11 +191,70 @@ def _parse(entries: Sequence[JsonValue]) -> list[Grant]:
 
 
 def _parse_entry(entry: JsonObject) -> list[Grant]:
-    """One grant, or none: a missing `session` must not read as everywhere, nor a missing `prefix` as any command."""
+    """One grant, or none: a missing `session` must not read as everywhere, nor a missing reach as any call."""
     match entry:
-        case {"id": str(grant_id), "tool": str(tool), "session": str(session), "prefix": str(prefix)} if tool:
-            created_ms = moment_ms(entry.get("createdAt"))
-            return [Grant(id=grant_id, tool=tool, session_id=session, prefix=prefix, created_ms=created_ms)]
+        case {"id": str(grant_id), "tool": str(tool), "session": str(session)} if tool and grant_id:
+            reach = _parse_reach(entry)
+        case _:
+            return []
+    expires_at = entry.get("expiresAt", 0)
+    if reach is None or (expires_at != 0 and not moment_ms(expires_at)):
+        return []
+    grant = Grant(
+        id=grant_id,
+        tool=tool,
+        session_id=session,
+        reach=reach,
+        about=as_text(entry.get("about")),
+        surface=as_text(entry.get("surface")),
+        given_in=as_text(entry.get("givenIn")),
+        created_ms=moment_ms(entry.get("createdAt")),
+        expires_ms=moment_ms(expires_at),
+    )
+    return [grant]
+
+
+def _parse_reach(entry: JsonObject) -> Reach | None:
+    if "reach" not in entry:
+        # Entries of earlier versions: a command's beginning, or any call of a tool that runs no commands.
+        prefix = entry.get("prefix")
+        kind = ReachKind.COMMAND if prefix else ReachKind.TOOL
+        return Reach(kind=kind, prefix=prefix) if isinstance(prefix, str) else None
+    match entry["reach"]:
+        case {
+            "kind": "command" | "places" | "call" as name,
+            "prefix": str(prefix),
+            "folders": list(folders),
+            "origins": dict(origins),
+            "fixed": dict(fixed),
+            "digest": str(digest),
+        }:
+            pass
+        case _:
+            return None
+    read = [at for folder in folders for at in _parse_folder(folder)]
+    hosts = {name: origin for name, origin in origins.items() if isinstance(origin, str)}
+    if len(read) != len(folders) or len(hosts) != len(origins):
+        return None
+    reach = Reach(kind=ReachKind(name), prefix=prefix, folders=tuple(read), origins=hosts, fixed=fixed, digest=digest)
+    return reach if _is_bound(reach) else None
+
+
+def _is_bound(reach: Reach) -> bool:
+    """Whether it names what it is about, so that nothing missing reads as everything."""
+    match reach.kind:
+        case ReachKind.COMMAND:
+            return bool(reach.prefix and reach.folders)
+        case ReachKind.PLACES:
+            return bool(reach.folders or reach.origins)
+        case ReachKind.CALL | ReachKind.TOOL:
+            return bool(reach.digest)
+
+
+def _parse_folder(value: JsonValue) -> list[FolderReach]:
+    match value:
+        case {"argument": str(argument), "folder": str(folder), "whole": bool(whole)} if folder:
+            return [FolderReach(argument, folder, whole)]
         case _:
             return []
 
@@ -110,10 +264,14 @@ def _entry(grant: Grant) -> JsonObject:
         "id": grant.id,
         "tool": grant.tool,
         "session": grant.session_id,
-        "prefix": grant.prefix,
+        "reach": reach_json(grant.reach),
+        "about": grant.about,
+        "surface": grant.surface,
+        "givenIn": grant.given_in,
         "createdAt": grant.created_ms,
+        "expiresAt": grant.expires_ms,
     }
 
 
-def _reach(grant: Grant) -> tuple[str, str, str]:
-    return grant.tool, grant.session_id, grant.prefix
+def _scope(grant: Grant) -> tuple[str, str, Reach]:
+    return grant.tool, grant.session_id, grant.reach

@@ -80,6 +80,11 @@ class DataDirectory:
         return self.root / "grants.json"
 
     @property
+    def grant_uses(self) -> Path:
+        """How often each of those was used."""
+        return self.root / "grant-uses.json"
+
+    @property
     def workspace(self) -> Path:
         """The agent's own working folder; tools may always use it."""
         return self.root / "workspace"
@@ -230,6 +235,7 @@ class DataDirectory:
         return (
             self.settings,
             self.grants,
+            self.grant_uses,
             self.devkit.parent,
             self.instance.parent,
             self.approvals,

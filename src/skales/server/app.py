@@ -23,6 +23,9 @@ from skales.server.api import (
     work,
 )
 from skales.server.api import (
+    grants as grant_routes,
+)
+from skales.server.api import (
     outbox as outbox_routes,
 )
 from skales.server.errors import (
@@ -43,6 +46,7 @@ from skales.server.ui import (
     design,
     developer,
     export,
+    grants,
     notices,
     outbox,
     preview,
@@ -76,6 +80,7 @@ _SCREENS = (
     costs,
     tasks,
     schedule,
+    grants,
 )
 
 
@@ -106,6 +111,7 @@ def create_server(app: App) -> FastAPI:
         addon_routes.router,
         ftp.router,
         outbox_routes.router,
+        grant_routes.router,
         work.router,
         *(screen.router for screen in _SCREENS),
     )

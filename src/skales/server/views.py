@@ -30,6 +30,7 @@ class Screen(StrEnum):
     COSTS = "costs"
     OUTBOX = "outbox"
     ADDONS = "addons"
+    GRANTS = "grants"
     SETTINGS = "settings"
     DEVELOPER = "developer"
     NONE = "none"
@@ -329,7 +330,7 @@ class OutputLine:
 class StepEntry:
     """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page.
 
-    `lines` is the change it made, or the result once more when that is a diff.
+    `lines` is the change it made, or the result once more when that is a diff. `why` is where its rules are explained.
     """
 
     template: ClassVar[str] = "chat/step.html"
@@ -343,6 +344,7 @@ class StepEntry:
     files: tuple[str, ...] = ()
     duration: str = ""
     lines: tuple[OutputLine, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,11 +375,26 @@ class CardField:
 
 
 @dataclass(frozen=True, slots=True)
+class WhyLine:
+    """One rule's word about a call: `outcome` is `allow`, `ask` or `deny`; `link` leads to what would change it."""
+
+    rule: str
+    outcome: str
+    outcome_words: str
+    words: str
+    about: str = ""
+    decides: bool = False
+    setting: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalCard:
     """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow.
 
-    `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the options as
-    the person reads them. `preview` shows what the call would change; `lines` is the same when it is a diff.
+    `past` says how many of the last calls that would have been, `sandbox` where a command would run, `why` which rules
+    led here. `fields` are the same arguments one by one, where their kinds are simple enough. `option_words` are the
+    options as the person reads them. `preview` shows what the call would change; `lines` is the same when it is a diff.
     """
 
     template: ClassVar[str] = "chat/approval.html"
@@ -396,6 +413,9 @@ class ApprovalCard:
     option_words: tuple[str, ...] = ()
     preview: str = ""
     lines: tuple[OutputLine, ...] = ()
+    sandbox: str = ""
+    past: str = ""
+    why: tuple[WhyLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

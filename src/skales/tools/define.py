@@ -48,7 +48,7 @@ class ToolMark:
     basic: bool
     preview: Preview | None = None
     needs: str = ""
-    asks_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    asks_unless: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict[str, tuple[str | bool, ...]])
     once: bool = False
     repeatable: Mapping[str, tuple[JsonValue, ...]] = field(default_factory=dict[str, tuple[JsonValue, ...]])
 
@@ -64,7 +64,7 @@ def tool(  # noqa: PLR0913 - all that is said of a tool stands above its functio
     basic: bool = False,
     preview: Preview | None = None,
     needs: str = "",
-    asks_unless: Mapping[str, Sequence[str]] | None = None,
+    asks_unless: Mapping[str, Sequence[str | bool]] | None = None,
     once: bool = False,
     repeatable: Mapping[str, Sequence[JsonValue]] | None = None,
 ) -> Callable[[Function], Function]:

@@ -51,7 +51,8 @@ def _parse_entry(entry: JsonObject) -> IndexEntry:
         found_by=as_text(entry.get("found_by")),
         is_basic=entry.get("basic") is True,
         asks_unless={
-            name: tuple(map(as_text, as_list(values))) for name, values in as_object(entry.get("asks_unless")).items()
+            name: tuple(value for value in as_list(values) if isinstance(value, (str, bool)))
+            for name, values in as_object(entry.get("asks_unless")).items()
         },
         needs=as_text(entry.get("needs")),
         once=entry.get("once") is True,

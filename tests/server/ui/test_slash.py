@@ -29,7 +29,7 @@ def send(page: TestClient, text: str, session_id: str = "") -> dict[str, object]
 
 
 def test_every_command_of_the_table_does_something_and_nothing_else_does() -> None:
-    assert {command.name.removeprefix("/") for command in COMMANDS} == {*_ACTIONS, "tool"}
+    assert {command.name.removeprefix("/") for command in COMMANDS} == {*_ACTIONS, "tool", "why"}
 
 
 @pytest.mark.parametrize(

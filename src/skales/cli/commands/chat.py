@@ -22,6 +22,7 @@ _HELP = """  /new            start a new conversation
   /model          show the model in use
   /tools          list the tools
   /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
+  /why [NAME …]   what would happen with a call, and by which rules; alone: with the last one
   /status         what runs here
   /killswitch     stop everything that runs, also in other windows
   /quit           leave"""
@@ -71,7 +72,7 @@ async def _talk(session_id: str | None) -> int:
                 await _show(backend, text)
             elif text == _COMPACT and session_id is None:
                 aside("There is nothing to summarise yet.")
-            elif text.startswith("/") and text != _COMPACT and not text.startswith("/tool "):
+            elif text.startswith("/") and text != _COMPACT and not _is_for_the_turn(text):
                 warn(f"Unknown command {text.split()[0]!r}; /help lists them")
             elif text:
                 session_id = await _say(backend, session_id, text)
@@ -82,6 +83,10 @@ async def _tell_unsure(backend: Backend) -> None:
     for intent in map(as_object, as_list((await backend.report("outbox"))["waiting"])):
         warn(f"May have been sent: {as_text(intent['action'])}")
         aside(f"  Look there, then say: skales outbox sent | again | drop {as_text(intent['id'])}")
+
+
+def _is_for_the_turn(text: str) -> bool:
+    return text == "/why" or text.startswith(("/tool ", "/why "))
 
 
 async def _say(backend: Backend, session_id: str | None, text: str) -> str | None:

@@ -11,7 +11,9 @@ from skales.server.told import told
 from skales.server.ui.steps import call_key, read_diff
 from skales.server.ui.tool_views import Control, ToolField
 from skales.server.ui.toolform import build_fields
+from skales.server.ui.why import build_why
 from skales.server.views import ApprovalCard, CardField
+from skales.server.words import ngettext
 
 
 def build_card(approval: Approval, spec: ToolSpec | None = None) -> ApprovalCard:
@@ -35,6 +37,21 @@ def build_card(approval: Approval, spec: ToolSpec | None = None) -> ApprovalCard
         fields=_build_fields(spec, approval.args) if spec else (),
         preview=told(approval.preview),
         lines=read_diff(approval.preview),
+        sandbox="" if approval.sandbox == approval.reason else told(approval.sandbox),
+        past=_say_past(approval),
+        why=build_why(approval.why),
+    )
+
+
+def _say_past(approval: Approval) -> str:
+    """How many of the last calls of the tool a wider yes would have covered; empty where there were none."""
+    if not approval.past_calls:
+        return ""
+    return ngettext(
+        "It would have covered %(covered)d of the last %(num)d call of this tool.",
+        "It would have covered %(covered)d of the last %(num)d calls of this tool.",
+        approval.past_calls,
+        covered=approval.past_covered,
     )
 
 

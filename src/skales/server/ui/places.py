@@ -41,6 +41,7 @@ PLACES = (
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
     Place(Screen.ACTIVITY, "/activity", "info", N_("Activity")),
+    Place(Screen.GRANTS, "/grants", "key", N_("Grants")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),
     Place(Screen.OUTBOX, "/outbox", "send", N_("Outbox"), is_open=_when_something_was_sent),
     Place(Screen.DEVELOPER, "/developer", "code", N_("Developer"), is_open=_while_devkit_is_on),

@@ -31,6 +31,7 @@ COMMANDS = (
     Command("/model", N_("choose who answers in this conversation"), N_("[model]")),
     Command("/compare", N_("ask several models the same, side by side"), N_("[message]")),
     Command("/tool", N_("run a tool yourself"), N_("name [key=value]")),
+    Command("/why", N_("why a call asks, or what would happen with one"), N_("[name] [key=value]")),
     Command("/stop", N_("stop the answer in this conversation")),
     Command("/kill", N_("stop everything that runs")),
     Command("/killswitch", N_("end everything at once, and pause tasks and the schedule")),
@@ -85,11 +86,11 @@ Outcome = Say | Go | Tell | Act
 def parse_command(text: str) -> tuple[str, str]:
     """The name of a command without its slash and what follows it; an empty name for a message.
 
-    A blank before the slash, or a second slash, make it a message. `/tool` is one that the turn runs. Raises InputError
-    for a command that does not exist.
+    A blank before the slash, or a second slash, make it a message. The turn itself runs `/tool` and `/why`.
+    Raises InputError for a command that does not exist.
     """
     found = _WORD.fullmatch(text.rstrip())
-    if found is None or found[1].lower() == "tool":
+    if found is None or found[1].lower() in ("tool", "why"):
         return "", text
     name = found[1].lower()
     if f"/{name}" not in {command.name for command in COMMANDS}:

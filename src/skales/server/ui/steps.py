@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from urllib.parse import urlencode
 
 from skales.core.json import JsonValue, as_object, as_text, parse_json
 from skales.core.tool import ToolCall, ToolResult
@@ -14,6 +16,7 @@ from skales.server.views import Argument, Entry, OutputLine, StepEntry, StepGrou
 from skales.server.words import N_, _, ngettext
 
 _SHORT_VALUE = 120
+_LONGEST_WONDERED = 1_000
 _FOLDED_LINES = 12
 _FOLDED_CHARACTERS = 1_200
 # Longer results are shown as they are: making them pretty would hold up the page.
@@ -35,6 +38,7 @@ def build_step(call: ToolCall, action: str, state: StepState, words: str = "") -
         state=state,
         state_words=words or _(_STATE_WORDS[state]),
         arguments=_arguments(call),
+        why=_why_address(call),
     )
 
 
@@ -76,6 +80,20 @@ def count_steps(total: int, failed: int) -> str:
     if not failed:
         return steps
     return _("%(steps)s, %(failed)s", steps=steps, failed=ngettext("%(num)d failed", "%(num)d failed", failed))
+
+
+def _why_address(call: ToolCall) -> str:
+    """The page that explains such a call, written out in its field; empty for one too long for an address."""
+    given = (
+        (name, value if isinstance(value, str) else json.dumps(value, default=str))
+        for name, value in call.arguments.items()
+    )
+    words = shlex.join([call.name, *(f"{name}={value}" for name, value in given)])
+    return (
+        ""
+        if call.problem or len(words) > _LONGEST_WONDERED
+        else f"/grants?{urlencode({'call': words}, errors='replace')}"
+    )
 
 
 def read_diff(text: str) -> tuple[OutputLine, ...]:

@@ -52,6 +52,7 @@ class _Wish:
     found_by="Webspace hochladen SFTP Server upload website files veröffentlichen",
     once=True,
     repeatable={"preview": (True,)},
+    asks_unless={"preview": (True,)},
 )
 async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -86,6 +87,7 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     found_by="veröffentlichen ausrollen live release publish website deployen online stellen",
     once=True,
     repeatable={"preview": (True,)},
+    asks_unless={"preview": (True,)},
 )
 async def deploy_project(
     ctx: ToolContext, project: Path, delete_missing: bool = False, preview: bool = False

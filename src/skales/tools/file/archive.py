@@ -85,6 +85,7 @@ async def create_archive(
     action="Unpack {archive}[ into {destination}][, only listing: {list_only}]",
     example=("Unpack logs.tar.gz", {"archive": "logs.tar.gz"}),
     found_by="entpacken unzip auspacken unpack tar zip decompress",
+    asks_unless={"list_only": (True,)},
 )
 async def extract_archive(
     ctx: ToolContext, archive: Path, destination: Path | None = None, list_only: bool = False

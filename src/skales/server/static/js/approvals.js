@@ -52,15 +52,16 @@ async function answer(card, wish) {
 
 function buildAnswer(form, wish) {
   const instead = form.elements.instead.value.trim();
-  if (wish === "reject") return { decision: "reject" };
+  if (wish === "reject") return { decision: "reject", surface: "page" };
   if (wish === "instead" || wish === "question") {
     if (!instead) {
       form.elements.instead.focus();
       throw new Error(wish === "question" ? _("Write an answer first.") : _("Write what to do instead."));
     }
-    return { decision: wish === "question" ? "approve" : "reject", instead };
+    return { decision: wish === "question" ? "approve" : "reject", instead, surface: "page" };
   }
-  return { decision: "approve", scope: form.elements.scope?.value ?? "once", ...changedArguments(form) };
+  const [scope, lasts = "revoked"] = (form.elements.scope?.value ?? "once").split(":");
+  return { decision: "approve", scope, lasts, surface: "page", ...changedArguments(form) };
 }
 
 // Nothing when the person changed nothing: what the model wrote is not respelled.

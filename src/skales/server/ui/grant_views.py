@@ -1,0 +1,59 @@
+"""What the page of grants is given: each in words with its uses, and what would happen with a call."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skales.server.views import Moment, Shell, Trouble, WhyLine
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRow:
+    """One lasting yes. `place` says how far it reaches; `address` leads to the conversation it was given in."""
+
+    id: str
+    covers: str
+    about: str
+    place: str
+    given: Moment | None
+    given_by: str
+    address: str
+    conversation: str
+    until: Moment | None
+    uses: str
+    last_used: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class GrantBoard:
+    """The list. `revoked` and `revoked_id` name the one that was just taken back and can be given again."""
+
+    template: ClassVar[str] = "grants/board.html"
+    rows: tuple[GrantRow, ...]
+    revoked: str = ""
+    revoked_id: str = ""
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WhyAnswer:
+    """What would happen with a call; empty while none is written. `error` says why it cannot be told."""
+
+    template: ClassVar[str] = "grants/why.html"
+    action: str = ""
+    outcome: str = ""
+    outcome_words: str = ""
+    covers: str = ""
+    lines: tuple[WhyLine, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantsPage:
+    """The whole page. `call` is what was written into the field."""
+
+    template: ClassVar[str] = "grants/page.html"
+    shell: Shell
+    board: GrantBoard
+    answer: WhyAnswer
+    call: str = ""
+    tools: tuple[str, ...] = ()

@@ -58,6 +58,7 @@ class Turn:
         self._guard = RepeatGuard()
         self._answerer = Answerer(parts, order, emit)
         self._started_s = parts.clock.monotonic_s()
+        self._turn_id = TurnId("")
 
     async def run(self) -> None:
         """Run to the end; the last event is always TurnEnded. Only cancellation is raised, after the end is written."""
@@ -142,6 +143,7 @@ class Turn:
             emit=self._emit,
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
+            turn_id=self._turn_id,
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -204,7 +206,8 @@ class Turn:
         return int((self._parts.clock.monotonic_s() - started_s) * 1000)
 
     def _new_id(self) -> TurnId:
-        return TurnId(f"turn_{self._parts.ids.token(12)}")
+        self._turn_id = TurnId(f"turn_{self._parts.ids.token(12)}")
+        return self._turn_id
 
 
 def find_open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:

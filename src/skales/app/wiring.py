@@ -20,6 +20,10 @@ from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
+from skales.agent.undo_ground import FileGround
+from skales.agent.undo_record import Recorder
+from skales.agent.undo_round import UndoRound
+from skales.agent.undo_run import Undoing
 from skales.app.attachments import Attachments
 from skales.app.compare import CompareParts, Comparisons
 from skales.app.costs import CallAccounts
@@ -28,6 +32,7 @@ from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
+from skales.app.undo import Undo
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import NotFoundError
 from skales.core.events import TurnEvent
@@ -58,6 +63,8 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.undo import UndoStore
+from skales.data.undo_shape import Area
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy
@@ -95,6 +102,7 @@ class App:
     small_jobs: SmallJobs
     comparisons: Comparisons
     local: LocalModels
+    undo: Undo
     lock: InstanceLock
     started_s: float
     page_token: str
@@ -109,6 +117,7 @@ class App:
         await self.models.close()
         await self.local.stop()
         self.sessions.close()
+        self.undo.store.close()
         self.lock.release()
 
     def require_tool(self, name: str) -> ToolSpec:
@@ -145,6 +154,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     app = build_app(directory, lock, SystemClock(), RandomIds())
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
+        await anyio.to_thread.run_sync(app.undo.recover)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
         with _plain_errors():
             async with anyio.create_task_group() as tasks:
@@ -229,8 +239,22 @@ def build_app(
         )
     )
     audit = AuditLog(directory, clock, redact_value)
+    changes = UndoStore(directory, quarantine, clock, ids, lambda: settings.load().undo_megabytes)
+    recorder = Recorder(changes, own=(directory.results, directory.root))
+    grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths)}
+    undo = Undo(changes, Undoing(changes, recorder, grounds, lambda: policy().paths))
+    undo_round = UndoRound(changes, recorder, policy, lambda spec, call: toolbox.describe(spec, call.arguments))
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(undo_round.judge_size,),
+            rounds=(undo_round,),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -326,6 +350,7 @@ def build_app(
         small_jobs=small_jobs,
         comparisons=comparisons,
         local=local,
+        undo=undo,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),

@@ -18,6 +18,7 @@ from skales.app.reports import (
     report_status,
     report_tools,
 )
+from skales.app.undo import parse_wish, report_preview, report_step, report_timeline
 from skales.app.wiring import App, open_app
 from skales.cli.backend import Backend
 from skales.core.approval import Decision
@@ -33,6 +34,7 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "addons": report_addons,
     "model": report_model,
     "sessions": report_sessions,
+    "undo": lambda app: report_timeline(app.undo),
 }
 
 
@@ -57,6 +59,14 @@ class InProcessBackend:
     async def report(self, name: str) -> JsonObject:
         """`status`, `tools`, `addons`, `model` or `sessions`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
+
+    async def preview_undo(self, wish: JsonObject) -> JsonObject:
+        """What taking something back would do."""
+        return report_preview(await anyio.to_thread.run_sync(self._app.undo.preview, parse_wish(wish)))
+
+    async def undo(self, wish: JsonObject) -> JsonObject:
+        """Take it back."""
+        return report_step(await anyio.to_thread.run_sync(self._app.undo.run, parse_wish(wish)))
 
     async def session(self, session_id: str) -> JsonObject:
         """One conversation."""

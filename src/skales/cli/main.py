@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_models(commands)
     _add_sessions(commands)
     _add_config(commands)
+    _add_undo(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -181,6 +182,17 @@ def _add_config(commands: _Commands) -> None:
     provider.add_argument("--key-stdin", action="store_true", help="read the key from standard input")
     provider.add_argument("--no-activate", action="store_true", help="keep the present provider active")
     provider.add_argument("--test", action="store_true", help="ask the endpoint for its models afterwards")
+
+
+def _add_undo(commands: _Commands) -> None:
+    undo = commands.add_parser("undo", help="take back what a tool changed: the last step, one by its id, or a turn")
+    undo.add_argument("id", nargs="?", default="", help="the step (default: the last one)")
+    undo.add_argument("--list", action="store_true", help="show the timeline and change nothing")
+    undo.add_argument("--turn", action="store_true", help="all that was changed in the same turn")
+    undo.add_argument("--redo", action="store_true", help="bring back what was undone")
+    undo.add_argument("--partial", action="store_true", help="do what can be done when something was changed since")
+    undo.add_argument("--yes", action="store_true", help="do not ask")
+    _add_json(undo)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

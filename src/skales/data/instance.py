@@ -32,7 +32,7 @@ if sys.platform == "win32":  # pragma: no cover - the other half is what runs he
     # Windows locks bytes against reading too; this one is far behind the process id.
     _LOCKED_BYTE = 1 << 30
 
-    def _try_lock(descriptor: int, *, exclusive: bool) -> bool:  # noqa: ARG001 - the other half needs it
+    def try_lock(descriptor: int, *, exclusive: bool) -> bool:  # noqa: ARG001 - the other half needs it
         """Windows knows no shared lock here: one program at a time."""
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         try:
@@ -43,14 +43,15 @@ if sys.platform == "win32":  # pragma: no cover - the other half is what runs he
             return False
         return True
 
-    def _unlock(descriptor: int) -> None:
+    def unlock(descriptor: int) -> None:
+        """Give it back."""
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
 
-    def _try_lock(descriptor: int, *, exclusive: bool) -> bool:
+    def try_lock(descriptor: int, *, exclusive: bool) -> bool:
         """False when another program holds it."""
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -58,7 +59,8 @@ else:
             return False
         return True
 
-    def _unlock(descriptor: int) -> None:
+    def unlock(descriptor: int) -> None:
+        """Give it back."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
@@ -124,7 +126,7 @@ class InstanceLock:
             with suppress(OSError):  # a leftover is recognised as stale
                 self._directory.instance.unlink()
         # A child that was forked off shares the lock, so closing alone would leave it held.
-        _unlock(self._descriptor)
+        unlock(self._descriptor)
         os.close(self._descriptor)
         self._descriptor = None
         self._published = False
@@ -139,7 +141,7 @@ class InstanceLock:
         root = str(self._directory.root)
         try:
             for _ in range(_ATTEMPTS):
-                if _try_lock(descriptor, exclusive=exclusive):
+                if try_lock(descriptor, exclusive=exclusive):
                     return
                 pause(_PAUSE_S)
         except OSError as error:
@@ -163,7 +165,7 @@ def _is_served(directory: DataDirectory) -> bool:
         return False
     try:
         # Shared, so that several may look at once.
-        return not _try_lock(descriptor, exclusive=False)
+        return not try_lock(descriptor, exclusive=False)
     finally:
         os.close(descriptor)
 

@@ -100,6 +100,11 @@ class DataDirectory:
         return self.root / "trash"
 
     @property
+    def undo(self) -> Path:
+        """What calls changed, with copies of what was there before."""
+        return self.root / "undo"
+
+    @property
     def logs(self) -> Path:
         """Application and audit logs."""
         return self.root / "logs"
@@ -165,6 +170,7 @@ class DataDirectory:
             self.approvals,
             self.costs,
             self.sign_ins,
+            self.undo,
             self.root / "integrations",
             self.root / "mcp-servers.json",
             self.root / "ftp-profiles.json",

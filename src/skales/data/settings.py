@@ -211,6 +211,7 @@ class Settings(_FilePart):
     blocked_folders: list[str] = []
     allow_loopback: bool = False
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
+    undo_megabytes: Annotated[int, _from_to(16, 1_000_000)] = 1024
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
     session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none

@@ -9,6 +9,7 @@ from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
 from skales.server.api import addons as addon_routes
 from skales.server.api import approvals, cost_sums, devkit, devkit_chat, devkit_memory, history, local
+from skales.server.api import undo as undo_routes
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -33,6 +34,7 @@ from skales.server.ui import (
     settings,
     signin,
     tools,
+    undo,
 )
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
@@ -52,6 +54,7 @@ _SCREENS = (
     search,
     export,
     costs,
+    undo,
 )
 
 
@@ -78,6 +81,7 @@ def create_server(app: App) -> FastAPI:
         history.router,
         cost_sums.router,
         addon_routes.router,
+        undo_routes.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

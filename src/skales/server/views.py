@@ -25,6 +25,7 @@ class Screen(StrEnum):
     HISTORY = "history"
     TOOLS = "tools"
     COSTS = "costs"
+    UNDO = "undo"
     ADDONS = "addons"
     SETTINGS = "settings"
     DEVELOPER = "developer"

@@ -8,9 +8,10 @@ import json
 import sys
 
 from skales.cli.backend import Backend, open_backend
+from skales.cli.commands.undo import take_back
 from skales.cli.conversation import run_turn
 from skales.cli.questions import read_line
-from skales.cli.terminal import aside, paint, row, title, warn
+from skales.cli.terminal import aside, paint, row, success, title, warn
 from skales.cli.turn_view import TurnView
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import as_list, as_object, as_text
@@ -20,6 +21,7 @@ _HELP = """  /new            start a new conversation
   /tools          list the tools
   /tool NAME …    run a tool without a model: /tool read_file path=notes.txt
   /status         what runs here
+  /undo           take back the last change
   /quit           leave"""
 
 
@@ -60,6 +62,8 @@ async def _talk(session_id: str | None) -> int:
             if text == "/new":
                 session_id = None
                 aside("New conversation.")
+            elif text == "/undo":
+                await _undo(backend)
             elif text in _SHOWN:
                 await _show(backend, text)
             elif text.startswith("/") and not text.startswith("/tool "):
@@ -75,6 +79,14 @@ async def _say(backend: Backend, session_id: str | None, text: str) -> str | Non
     except SkalesError as error:
         warn(str(error))
     return session_id
+
+
+async def _undo(backend: Backend) -> None:
+    try:
+        if await take_back(backend, {}, is_sure=False):
+            success("Undone")
+    except SkalesError as error:
+        warn(str(error))
 
 
 _SHOWN = ("/help", "/model", "/tools", "/status")

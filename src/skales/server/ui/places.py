@@ -34,6 +34,7 @@ PLACES = (
     Place(Screen.HISTORY, "/history", "history", N_("History")),
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
+    Place(Screen.UNDO, "/undo", "undo", N_("Undo")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),
     Place(Screen.DEVELOPER, "/developer", "code", N_("Developer"), is_open=_while_devkit_is_on),
     Place(Screen.SETTINGS, "/settings", "settings", N_("Settings")),

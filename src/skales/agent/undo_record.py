@@ -5,7 +5,7 @@ The step is on disk before the call runs, so that a crash in the middle is compl
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from pathlib import Path
 from skales.agent.undo_scope import Scope, build_openness
 from skales.data.document import storage_errors
 from skales.data.undo import UndoStore, write_quickly
-from skales.data.undo_baseline import load_baseline, save_baseline
+from skales.data.undo_baseline import Baseline
 from skales.data.undo_files import digest_of
 from skales.data.undo_scan import REBUILT, Look, Scan, Seen, scan_tree
 from skales.data.undo_shape import ABSENT, Area, StepState, UndoItem, UndoStep
@@ -23,6 +23,7 @@ from skales.security.paths import PathPolicy
 # One file that a file tool replaces, and all that one call replaces; more is asked about first.
 FILE_BYTES_MOST = 256 * 1024 * 1024
 CALL_BYTES_MOST = 512 * 1024 * 1024
+Openness = Callable[[str, str, os.stat_result], bool]
 _NAMED = 3
 _TWO_AT_ONCE = "Another command ran at the same time; what it changed may be among this."
 
@@ -37,6 +38,7 @@ class Recording:
     step: UndoStep
     policy: PathPolicy
     before: dict[str, Seen]
+    is_open: Openness
     hidden: frozenset[tuple[int, int]] = frozenset()
     extra: list[UndoItem] = field(default_factory=list[UndoItem])
     notes: dict[str, None] = field(default_factory=dict[str, None])
@@ -54,7 +56,7 @@ class Recorder:
         self._store = store
         self._own = frozenset(os.path.realpath(path) for path in own)
         self._looking = threading.Lock()
-        self._baseline: dict[str, Seen] | None = None
+        self._baseline: Baseline | None = None
         self._running: set[str] = set()
 
     def begin(self, step: UndoStep, scope: Scope, policy: PathPolicy) -> Recording:
@@ -68,8 +70,9 @@ class Recorder:
             listed={str(folder): tuple(_names(folder)) for folder in scope.shallow},
             folders=tuple(map(str, scope.folders)),
         )
-        look = self._look_at(step, policy, keep=True)
-        recording = Recording(step, policy, dict(look.found))
+        is_open = build_openness(policy)
+        look = self._look_at(step, is_open, keep=True)
+        recording = Recording(step, policy, dict(look.found), is_open)
         items = tuple(UndoItem(Area.FILE, path, seen.state, seen.state) for path, seen in look.found.items()) + tuple(
             UndoItem(Area.FILE, path, ABSENT, ABSENT) for path in step.places if path not in look.found
         )
@@ -104,15 +107,15 @@ class Recorder:
         finally:
             self._running.discard(step.id)
             self._store.unpin(step.id)
-        self._store.trim(self._needed())
+        self._store.trim(self._needed)
         return done
 
     def complete(self, step: UndoStep, policy: PathPolicy) -> UndoStep | None:
         """Finish the step of a call that a crash interrupted, from what was written down before it ran."""
         before = {item.name: Seen(item.before, None) for item in step.items if item.before != ABSENT}
         if step.folders:
-            before |= {path: seen for path, seen in self._known().items() if _is_in(path, step.folders)}
-        recording = Recording(step, policy, before, extra=[item for item in step.items if item.area is not Area.FILE])
+            before |= {path: seen for path, seen in self._known().found.items() if _is_in(path, step.folders)}
+        recording = Recording(step, policy, before, build_openness(policy), extra=[item for item in step.items if item.area is not Area.FILE])
         recording.notes["The program ended while this ran."] = None
         return self.finish(recording)
 
@@ -120,9 +123,9 @@ class Recorder:
         """How many bytes a call could replace beyond whole folders, and the largest file; nothing is read."""
         look = Look()
         for place in scope.places:
-            if place not in scope.shallow:
-                scan = Scan(keep=digest_of, is_open=build_openness(policy), file_bytes_most=-1)
-                scan_tree(place, scan, look)
+            if place not in scope.shallow and (place.is_file() or place.is_dir()):
+                is_open = _everything if place.is_file() else build_openness(policy)
+                scan_tree(place, Scan(keep=digest_of, is_open=is_open, file_bytes_most=-1), look)
         sizes = {path: seen.state.size_bytes for path, seen in look.found.items()}
         largest = max(sizes, key=lambda path: sizes[path], default="")
         if look.is_cut or sizes.get(largest, 0) > FILE_BYTES_MOST:
@@ -137,7 +140,7 @@ class Recorder:
     def _begin_folders(self, recording: Recording) -> None:
         step = recording.step
         with self._looking:
-            look = self._look_through(step.folders, recording.policy)
+            look = self._look_through(step.folders, recording.is_open)
         recording.before |= look.found
         self._store.pin(step.id, _digests(look.found.values()))
         _mark_gaps(recording, look, step.folders)
@@ -147,11 +150,11 @@ class Recorder:
 
     def _changes(self, recording: Recording) -> list[UndoItem]:
         step = recording.step
-        look = self._look_at(step, recording.policy, keep=False)
+        look = self._look_at(step, recording.is_open, keep=False)
         found, unseen = dict(look.found), list(look.left_out)
         if step.folders:
             with self._looking:
-                look = self._look_through(step.folders, recording.policy)
+                look = self._look_through(step.folders, recording.is_open)
             if len(self._running) > 1:
                 recording.notes[_TWO_AT_ONCE] = None
             found = look.found | found
@@ -176,11 +179,11 @@ class Recorder:
             return False
         return (found.st_dev, found.st_ino) in recording.hidden
 
-    def _look_at(self, step: UndoStep, policy: PathPolicy, *, keep: bool) -> Look:
+    def _look_at(self, step: UndoStep, is_open: Openness, *, keep: bool) -> Look:
         look = Look()
         scan = Scan(
             keep=self._store.blobs.keep if keep else digest_of,
-            is_open=build_openness(policy),
+            is_open=is_open,
             file_bytes_most=FILE_BYTES_MOST,
             room_bytes=self._store.limit_bytes,
         )
@@ -193,15 +196,15 @@ class Recorder:
                     scan_tree(Path(folder) / name, scan, look)
         return look
 
-    def _look_through(self, folders: Sequence[str], policy: PathPolicy) -> Look:
+    def _look_through(self, folders: Sequence[str], is_open: Openness) -> Look:
         """Look at whole folders against the baseline, which becomes what is found."""
-        known = self._known()
+        baseline = self._known()
         scan = Scan(
             keep=self._store.blobs.keep,
-            is_open=build_openness(policy),
+            is_open=is_open,
             passes_over=REBUILT,
             skipped=self._own,
-            known=known,
+            known=baseline.found,
             now_ns=self._disk_time_ns(),
             room_bytes=self._store.limit_bytes // 2,
         )
@@ -209,19 +212,19 @@ class Recorder:
         for folder in folders:
             if folder not in look.found:
                 scan_tree(Path(folder), scan, look)
-        if look.found != known:
-            self._baseline = look.found
-            with storage_errors(self._store.baseline, "written"):
-                save_baseline(self._store.baseline, look.found)
+        with storage_errors(self._store.baseline, "written"):
+            baseline.become(look.found)
         return look
 
-    def _known(self) -> dict[str, Seen]:
+    def _known(self) -> Baseline:
         if self._baseline is None:
-            self._baseline = load_baseline(self._store.baseline)
+            self._baseline = Baseline(self._store.baseline)
+            self._baseline.load()
         return self._baseline
 
     def _needed(self) -> list[tuple[str, int]]:
-        states = (seen.state for seen in (self._baseline or {}).values())
+        """Contents that the baseline refers to; without them nothing could be compared with it."""
+        states = (seen.state for seen in self._known().found.values())
         return [(state.digest, state.size_bytes) for state in states if state.is_kept]
 
     def _disk_time_ns(self) -> int:
@@ -232,14 +235,21 @@ class Recorder:
             return touched.stat().st_mtime_ns
 
 
+def _everything(_name: str, _path: str, _found: os.stat_result) -> bool:
+    """A file that is named by a call was judged before."""
+    return True
+
+
 def _differences(before: Mapping[str, Seen], after: Mapping[str, Seen]) -> list[UndoItem]:
     found: list[UndoItem] = []
-    for path in sorted({*before, *after}):
-        old = before[path].state if path in before else ABSENT
-        new = after[path].state if path in after else ABSENT
-        if not old.is_same(new):
-            found.append(UndoItem(Area.FILE, path, old, new))
-    return found
+    for path, seen in before.items():
+        now = after.get(path)
+        if now is not seen:
+            new = now.state if now else ABSENT
+            if not seen.state.is_same(new):
+                found.append(UndoItem(Area.FILE, path, seen.state, new))
+    found += [UndoItem(Area.FILE, path, ABSENT, seen.state) for path, seen in after.items() if path not in before]
+    return sorted(found, key=lambda item: item.name)
 
 
 def _digests(seen: Iterable[Seen]) -> frozenset[str]:

@@ -8,6 +8,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from skales.core.errors import SkalesError
@@ -58,7 +59,7 @@ def scope_of(spec: ToolSpec, arguments: JsonObject, policy: PathPolicy) -> Scope
     )
 
 
-def build_openness(policy: PathPolicy) -> Callable[[str, os.stat_result], bool]:
+def build_openness(policy: PathPolicy) -> Callable[[str, str, os.stat_result], bool]:
     """A question for entries met on a walk down from an allowed place: may it be copied into the store?
 
     Only what has the name or the identity of something blocked is judged, since judging looks at every parent.
@@ -67,9 +68,10 @@ def build_openness(policy: PathPolicy) -> Callable[[str, os.stat_result], bool]:
     names = {_folded(place.name) for place in places}
     identities = {identity for place in places if (identity := _identity(place)) is not None}
 
-    def is_open(path: str, found: os.stat_result) -> bool:
-        is_named = _folded(os.path.basename(path)) in names  # noqa: PTH119 - asked for thousands of entries
-        if not is_named and (found.st_dev, found.st_ino) not in identities:
+    def is_open(name: str, path: str, found: os.stat_result) -> bool:
+        # The file system folds in its own way; what is plain needs no more than lower case.
+        folded = name.lower() if name.isascii() else _folded(os.path.basename(path))  # noqa: PTH119 - hot
+        if folded not in names and (found.st_dev, found.st_ino) not in identities:
             return True
         return decide_path(Path(path), policy).outcome is not Outcome.DENY
 
@@ -113,9 +115,8 @@ def _with_missing(places: Iterable[Path]) -> list[Path]:
     """The places, each after the folders on the way to it that would have to be made."""
     found: dict[Path, None] = {}
     for place in places:
-        for parent in reversed(place.parents):
-            if not parent.exists():
-                found[parent] = None
+        for parent in reversed(list(takewhile(lambda folder: not folder.exists(), place.parents))):
+            found[parent] = None
         found[place] = None
     return list(found)
 

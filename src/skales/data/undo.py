@@ -77,7 +77,7 @@ class UndoStore:
     @property
     def baseline(self) -> Path:
         """Where the last look at the workspace is kept."""
-        return self._root / "baseline.json"
+        return self._root / "baseline.jsonl"
 
     def now_ms(self) -> int:
         """The moment of a step made now."""
@@ -171,7 +171,7 @@ class UndoStore:
         found = [step for step in self.all() if step.state is StepState.OPEN and not self._lives(step.holder)]
         return found[::-1]
 
-    def trim(self, needed: Iterable[tuple[str, int]] = ()) -> None:
+    def trim(self, needed: Callable[[], Iterable[tuple[str, int]]] = tuple) -> None:
         """Drop the oldest steps while the copies take more than they may; `needed` also stay, with their sizes."""
         limit_bytes = self.limit_bytes
         self._finished += 1
@@ -182,7 +182,7 @@ class UndoStore:
         if self.blobs.size_bytes() <= limit_bytes and len(ids) <= _STEPS_MOST:
             return
         with self._lock:
-            kept = dict(needed)
+            kept = dict(needed())
             for digests in self._pinned.values():
                 kept.update(dict.fromkeys(digests, 0))
             room = int(limit_bytes * _ROOM) - sum(kept.values())

@@ -19,6 +19,8 @@ ENTRIES_MOST = 20_000
 FILE_BYTES_MOST = 32 * 1024 * 1024
 _DEPTH = 64
 _UNKNOWN = (0, 0)
+_TYPE, _FOLDER = 0o170000, 0o040000
+Mark = tuple[int, int, int, int, int]
 # File systems write times in steps of a few milliseconds; two changes within one look alike.
 _RACY_NS = 50_000_000
 # Folders that programs fill and can fill again.
@@ -33,7 +35,7 @@ class Seen:
     """An entry at one look. `mark` is what tells that it was not touched since; None for what must be read again."""
 
     state: State
-    mark: tuple[int, int, int, int, int] | None
+    mark: Mark | None
 
 
 @dataclass(slots=True)
@@ -48,13 +50,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """How to look. `is_open` says whether an entry may be read at all; `passes_over` names folders not to enter.
+    """How to look. `is_open` says of a name and a path whether it may be read at all; `passes_over` names folders not to enter.
 
     `now_ns` is the file system's own time. `room_bytes` is what may be kept of contents that are not known yet.
     """
 
     keep: Keep
-    is_open: Callable[[str, os.stat_result], bool]
+    is_open: Callable[[str, str, os.stat_result], bool]
     passes_over: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
     known: Mapping[str, Seen] = field(default_factory=dict[str, Seen])
@@ -82,7 +84,7 @@ def _take(  # noqa: PLR0913 - one entry of the walk, which is hot: no object is 
 ) -> None:
     if path in scan.skipped:
         return
-    if not scan.is_open(path, found):
+    if not scan.is_open(name, path, found):
         look.left_out[path] = (found.st_dev, found.st_ino)
         return
     if len(look.found) >= scan.entries_most:
@@ -93,21 +95,30 @@ def _take(  # noqa: PLR0913 - one entry of the walk, which is hot: no object is 
     if known is not None and known.mark == mark:
         look.found[path] = known
     else:
-        limit_bytes = min(scan.file_bytes_most, scan.room_bytes - look.kept_bytes)
-        state = state_of(name, descriptor, found, scan.keep, limit_bytes)
-        is_racy = stat.S_ISREG(found.st_mode) and found.st_ctime_ns > scan.now_ns - _RACY_NS
-        look.found[path] = Seen(state, None if is_racy else mark)
-        look.kept_bytes += state.size_bytes if state.is_kept else 0
-    if stat.S_ISDIR(found.st_mode) and not is_link(found):
-        if depth == 0 or os.path.basename(path) in scan.passes_over:  # noqa: PTH119 - hot
-            look.left_out[path] = (found.st_dev, found.st_ino)
-            return
-        try:
-            folder = os.open(name, FOLDER_FLAGS, dir_fd=descriptor) if CAN_WALK else None
-        except OSError:
-            look.left_out[path] = (found.st_dev, found.st_ino)
-            return
-        _enter(path, folder, scan, look, depth)
+        seen = _read(name, descriptor, found, scan, look.kept_bytes, mark)
+        # The same object again, so that what did not change is known at a glance.
+        look.found[path] = known if known == seen and known is not None else seen
+        look.kept_bytes += seen.state.size_bytes if seen.state.is_kept else 0
+    if (found.st_mode & _TYPE) != _FOLDER or is_link(found):
+        return
+    if depth == 0 or os.path.basename(path) in scan.passes_over:  # noqa: PTH119 - hot
+        look.left_out[path] = (found.st_dev, found.st_ino)
+        return
+    try:
+        folder = os.open(name, FOLDER_FLAGS, dir_fd=descriptor) if CAN_WALK else None
+    except OSError:
+        look.left_out[path] = (found.st_dev, found.st_ino)
+        return
+    _enter(path, folder, scan, look, depth)
+
+
+def _read(  # noqa: PLR0913 - as above
+    name: str, descriptor: int | None, found: os.stat_result, scan: Scan, kept_bytes: int, mark: Mark
+) -> Seen:
+    limit_bytes = min(scan.file_bytes_most, scan.room_bytes - kept_bytes)
+    state = state_of(name, descriptor, found, scan.keep, limit_bytes)
+    is_racy = stat.S_ISREG(found.st_mode) and found.st_ctime_ns > scan.now_ns - _RACY_NS
+    return Seen(state, None if is_racy else mark)
 
 
 def _enter(path: str, folder: int | None, scan: Scan, look: Look, depth: int) -> None:

@@ -101,7 +101,7 @@ def _build_turn(app: App, steps: Sequence[UndoStep], titles: Mapping[str, str]) 
     can_undo = sum(bool(open_items(step, is_redo=False)) for step in steps) > 1 and bool(first.turn_id)
     can_redo = sum(bool(open_items(step, is_redo=True)) for step in steps) > 1 and bool(first.turn_id)
     return UndoTurn(
-        heading=(titles.get(first.session_id) or _("Untitled chat")) if first.session_id else "",
+        heading=(titles.get(first.session_id) or _("New chat")) if first.session_id else "",
         chat_address=chat_address(first.session_id) if first.session_id in titles else "",
         undo_address=_address(first.id, turn=True) if can_undo else "",
         redo_address=_address(first.id, turn=True, redo=True) if can_redo else "",

@@ -1,9 +1,7 @@
 """What calls change is recorded before they run, and can be taken back: every file tool, and commands."""
 
-import os
 import random
 import shutil
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from skales.core.errors import ConflictError
 from skales.data.paths import DataDirectory
 from skales.data.undo_shape import StepState
-from tests.agent.undo_scene import Scene, open_scene, tree
+from tests.agent.undo_scene import open_scene, tree
 
 pytestmark = pytest.mark.anyio
 
@@ -156,12 +154,13 @@ async def test_a_change_between_two_steps_of_a_turn_is_not_lost(home: DataDirect
         assert (scene.work / "a.txt").read_text(encoding="utf-8") == "mine"
 
 
-async def test_blocked_files_are_neither_copied_nor_touched(home: DataDirectory, tmp_path: Path) -> None:
+async def test_blocked_files_are_neither_copied_nor_touched(home: DataDirectory) -> None:
     async with open_scene(home) as scene:
         furnish(scene.work)
         scene.app.settings.update(lambda raw: raw.update(blockedFolders=[str(scene.work / "box")]))
-        await scene.call("execute_command", command='for f in b*/a.txt; do echo new > "$f"; done; echo z > z.txt')
-        (step,) = scene.app.undo.recent()
+        step = await scene.do(
+            "execute_command", command='for f in b*/a.txt; do echo new > "$f"; done; echo z > z.txt'
+        )
         assert [Path(item.name).name for item in step.items] == ["z.txt"]
         assert any("box" in note for note in step.notes)
         assert (scene.work / "box" / "a.txt").read_text(encoding="utf-8") == "new\n"
@@ -173,10 +172,10 @@ async def test_blocked_files_are_neither_copied_nor_touched(home: DataDirectory,
 async def test_a_place_that_was_closed_since_is_not_written_to(home: DataDirectory) -> None:
     async with open_scene(home) as scene:
         furnish(scene.work)
-        await scene.do("write_file", path="box/a.txt", content="new")
+        step = await scene.do("write_file", path="box/a.txt", content="new")
         scene.app.settings.update(lambda raw: raw.update(blockedFolders=[str(scene.work / "box")]))
         with pytest.raises(ConflictError, match="closed to tools"):
-            scene.undo()
+            scene.undo(step.id)
         assert (scene.work / "box" / "a.txt").read_text(encoding="utf-8") == "new"
 
 
@@ -218,7 +217,7 @@ async def test_folders_that_were_not_looked_at_do_not_count_as_new_under_another
 Step = tuple[str, dict[str, object]]
 
 
-def random_call(chance: random.Random, work: Path) -> Step:
+def random_call(chance: random.Random) -> Step:
     """A call with names that partly exist, so that some fail, some replace, some nest."""
     names = ["a.txt", "b.txt", "d", "d/c.txt", "d/e/f.bin", "l", "d/m", "z.sh"]
     one, two = chance.sample(names, 2)
@@ -252,7 +251,7 @@ async def test_whatever_happened_undoing_all_of_it_gives_the_tree_back(home: Dat
         states = [tree(scene.work)]
         done: list[str] = []
         for _ in range(25):
-            tool, arguments = random_call(chance, scene.work)
+            tool, arguments = random_call(chance)
             await scene.call(tool, **arguments)
             latest = scene.app.undo.recent(1)
             if latest and latest[0].id not in done:

@@ -33,6 +33,7 @@ from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.undo import Undo
+from skales.app.undo_stores import Stores, build_grounds, watch
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import NotFoundError
 from skales.core.events import TurnEvent
@@ -241,7 +242,9 @@ def build_app(
     audit = AuditLog(directory, clock, redact_value)
     changes = UndoStore(directory, quarantine, clock, ids, lambda: settings.load().undo_megabytes)
     recorder = Recorder(changes, own=(directory.results, directory.root))
-    grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths)}
+    stores = Stores(settings, grants, memories, sessions)
+    watch(stores, changes)
+    grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths), **build_grounds(stores)}
     undo = Undo(changes, Undoing(changes, recorder, grounds, lambda: policy().paths))
     undo_round = UndoRound(changes, recorder, policy, lambda spec, call: toolbox.describe(spec, call.arguments))
     gate = Gate(

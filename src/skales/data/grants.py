@@ -4,11 +4,11 @@ An entry that cannot be read in full grants nothing and stays in the file. Wheth
 security's to judge. Spec: orchestrator.md, "Approvals".
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skales.core.clock import Clock
-from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError
+from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
 from skales.data.document import read_object
@@ -29,13 +29,17 @@ class Grant:
 
 
 class GrantStore:
-    """The grants of one data directory. Read from disk each time, so that revoking by hand counts at once."""
+    """The grants of one data directory. Read from disk each time, so that revoking by hand counts at once.
+
+    `changed` hears of each change made here: the id, and the entry before and after.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
         self._path = directory.grants
         self._quarantine = quarantine
         self._clock = clock
         self._ids = ids
+        self.changed: Callable[[str, JsonObject | None, JsonObject | None], None] = _nobody
 
     def add(self, tool: str, session_id: str, prefix: str = "") -> Grant:
         """Allow a tool from now on; the grant that says the same already is returned instead of a copy."""
@@ -57,7 +61,26 @@ class GrantStore:
                 raw["grants"] = [*entries, _entry(grant)]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
+        if present[0] is grant:
+            self.changed(grant.id, None, _entry(grant))
         return present[0]
+
+    def entry(self, grant_id: str) -> JsonObject | None:
+        """A grant as it stands in the file, None when there is none."""
+        return next((_entry(grant) for grant in self.list() if grant.id == grant_id), None)
+
+    def put_back(self, entry: JsonObject) -> None:
+        """Allow again what was revoked, under the same id. Raises InputError for what is no grant."""
+        if not _parse_entry(entry):
+            raise InputError("This is no grant")
+
+        def change(raw: dict[str, JsonValue]) -> None:
+            entries = _entries(raw)
+            if all(as_object(old).get("id") != entry.get("id") for old in entries):
+                raw["grants"] = [*entries, entry]
+
+        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self.changed(str(entry.get("id")), None, entry)
 
     def list(self) -> Sequence[Grant]:
         """All of them in the order they were given; none while the file is missing or broken."""
@@ -68,6 +91,7 @@ class GrantStore:
 
     def revoke(self, grant_id: str) -> None:
         """Take a grant back. Raises NotFoundError."""
+        revoked = self.entry(grant_id)
 
         def change(raw: dict[str, JsonValue]) -> None:
             entries = _entries(raw)
@@ -77,10 +101,16 @@ class GrantStore:
             raw["grants"] = kept
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
+        if revoked is not None:
+            self.changed(grant_id, revoked, None)
 
     def matching(self, tool: str, session_id: str) -> Sequence[Grant]:
         """Grants of a tool that count in a conversation: its own and those for everywhere."""
         return [grant for grant in self.list() if grant.tool == tool and grant.session_id in ("", session_id)]
+
+
+def _nobody(_grant_id: str, _before: JsonObject | None, _after: JsonObject | None) -> None:
+    """Nobody listens."""
 
 
 def _entries(raw: JsonObject) -> Sequence[JsonValue]:

@@ -260,12 +260,16 @@ def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]
 
 
 class SettingsStore:
-    """Reads and changes the file; a person may edit it at any time. Thread-safe."""
+    """Reads and changes the file; a person may edit it at any time. Thread-safe.
+
+    `changed` hears of each change made here, with the file's object before and after.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
         self._path = directory.settings
         self._quarantine = quarantine
         self._cached: tuple[Stamp, Settings, tuple[SettingFault, ...]] | None = None
+        self.changed: Callable[[RawSettings, RawSettings], None] = _nobody
 
     def load(self) -> Settings:
         """What counts now. A missing or broken file means all defaults, and a broken one is set aside.
@@ -285,13 +289,24 @@ class SettingsStore:
         had before do not stand in the way.
         """
 
+        before: RawSettings = {}
+
         def change_checked(raw: RawSettings) -> None:
+            nonlocal before
             before = copy.deepcopy(raw)
             change(raw)
             _refuse_new_faults(before, raw)
 
-        update_or_start_over(self._path, self._quarantine, change_checked, missing={})
+        after = update_or_start_over(self._path, self._quarantine, change_checked, missing={})
+        self.changed(before, after)
         return self.load()
+
+    def raw(self) -> RawSettings:
+        """The object of the file as it is; empty while it is missing or broken."""
+        try:
+            return read_stamped(self._path, self._quarantine)[0]
+        except (NotFoundError, BrokenDocumentError):
+            return {}
 
     def set_provider(
         self,
@@ -347,6 +362,10 @@ class SettingsStore:
                 self._quarantine.report(self._path, "; ".join(map(str, faults)))
             cached = self._cached = (stamp, settings, faults)
         return cached[1], cached[2]
+
+
+def _nobody(_before: RawSettings, _after: RawSettings) -> None:
+    """Nobody listens."""
 
 
 def _copy(value: JsonValue) -> JsonValue:

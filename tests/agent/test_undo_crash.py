@@ -106,9 +106,16 @@ def fresh(home: DataDirectory, number: int) -> DataDirectory:
     return directory
 
 
+# Each looks at its share of the moments, so that none takes long on a busy machine.
+SHARES = 6
+
+
+@pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("by_name", [False, True])
-def test_a_call_that_was_killed_can_be_undone_at_the_next_start(home: DataDirectory, by_name: bool) -> None:
-    for number in count(1):
+def test_a_call_that_was_killed_can_be_undone_at_the_next_start(
+    home: DataDirectory, by_name: bool, share: int
+) -> None:
+    for number in count(share + 1, SHARES):
         directory = fresh(home, number)
         work = directory.workspace
         before = tree(work)
@@ -127,9 +134,10 @@ def test_a_call_that_was_killed_can_be_undone_at_the_next_start(home: DataDirect
             return
 
 
-def test_an_undo_that_was_killed_is_finished_or_did_not_begin(home: DataDirectory) -> None:
+@pytest.mark.parametrize("share", range(SHARES))
+def test_an_undo_that_was_killed_is_finished_or_did_not_begin(home: DataDirectory, share: int) -> None:
     outcomes: set[bool] = set()
-    for number in count(1):
+    for number in count(share + 1, SHARES):
         directory = fresh(home, number)
         work = directory.workspace
         before = tree(work)

@@ -88,26 +88,35 @@ class Recorder:
         """Look again and complete the step; None, and no step, when nothing changed. Raises StorageError."""
         step = recording.step
         try:
-            items = [*self._changes(recording), *recording.extra]
-            if not items:
-                self._store.remove(step.id)
-                return None
-            done = replace(
-                step,
-                state=StepState.DONE,
-                items=tuple(items),
-                notes=tuple(recording.notes),
-                places=(),
-                listed={},
-                folders=(),
-                gaps=(),
-                holder="",
-            )
-            self._store.write(done)
+            items, look = self._changes(recording)
+            done = self._write_done(recording, [*items, *recording.extra])
+            # Not before: after a crash in between, the baseline is what the step is completed from.
+            if step.folders:
+                with self._looking, storage_errors(self._store.baseline, "written"):
+                    self._known().become(look.found)
         finally:
             self._running.discard(step.id)
             self._store.unpin(step.id)
         self._store.trim(self._needed)
+        return done
+
+    def _write_done(self, recording: Recording, items: Sequence[UndoItem]) -> UndoStep | None:
+        step = recording.step
+        if not items:
+            self._store.remove(step.id)
+            return None
+        done = replace(
+            step,
+            state=StepState.DONE,
+            items=tuple(items),
+            notes=tuple(recording.notes),
+            places=(),
+            listed={},
+            folders=(),
+            gaps=(),
+            holder="",
+        )
+        self._store.write(done)
         return done
 
     def complete(self, step: UndoStep, policy: PathPolicy) -> UndoStep | None:
@@ -141,6 +150,8 @@ class Recorder:
         step = recording.step
         with self._looking:
             look = self._look_through(step.folders, recording.is_open)
+            with storage_errors(self._store.baseline, "written"):
+                self._known().become(look.found)
         recording.before |= look.found
         self._store.pin(step.id, _digests(look.found.values()))
         _mark_gaps(recording, look, step.folders)
@@ -148,7 +159,7 @@ class Recorder:
             recording.notes[_TWO_AT_ONCE] = None
         self._running.add(step.id)
 
-    def _changes(self, recording: Recording) -> list[UndoItem]:
+    def _changes(self, recording: Recording) -> tuple[list[UndoItem], Look]:
         step = recording.step
         look = self._look_at(step, recording.is_open, keep=False)
         found, unseen = dict(look.found), list(look.left_out)
@@ -163,12 +174,13 @@ class Recorder:
         differences = _differences(recording.before, found)
         moved = [path for path in found if path not in recording.before and self._was_hidden(path, recording)]
         # What one of the looks did not reach is neither new nor gone.
-        return [
+        items = [
             item
             for item in differences
             if not (item.before == ABSENT and _is_in(item.name, (*step.gaps, *moved)))
             and not (item.after == ABSENT and _is_in(item.name, unseen))
         ]
+        return items, look
 
     def _was_hidden(self, path: str, recording: Recording) -> bool:
         if not recording.hidden:
@@ -197,7 +209,7 @@ class Recorder:
         return look
 
     def _look_through(self, folders: Sequence[str], is_open: Openness) -> Look:
-        """Look at whole folders against the baseline, which becomes what is found."""
+        """Look at whole folders against the baseline."""
         baseline = self._known()
         scan = Scan(
             keep=self._store.blobs.keep,
@@ -212,8 +224,6 @@ class Recorder:
         for folder in folders:
             if folder not in look.found:
                 scan_tree(Path(folder), scan, look)
-        with storage_errors(self._store.baseline, "written"):
-            baseline.become(look.found)
         return look
 
     def _known(self) -> Baseline:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -112,16 +113,14 @@ SHARES = 6
 
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("by_name", [False, True])
-def test_a_call_that_was_killed_can_be_undone_at_the_next_start(
-    home: DataDirectory, by_name: bool, share: int
-) -> None:
+def test_a_call_that_was_killed_can_be_undone_at_the_next_start(home: DataDirectory, by_name: bool, share: int) -> None:
     for number in count(share + 1, SHARES):
         directory = fresh(home, number)
         work = directory.workspace
         before = tree(work)
         names = ("a.txt", "box", "l", "turns", "moved.txt", "closed")
         scope = Scope(places=tuple(work / name for name in names)) if by_name else Scope(folders=(work,))
-        died = dies_at(number, lambda: start(directory).begin_and_change(work, scope))
+        died = dies_at(number, partial(start(directory).begin_and_change, work, scope))
         program = start(directory)
         program.undoing.recover()
         assert program.store.left_open() == []
@@ -144,9 +143,9 @@ def test_an_undo_that_was_killed_is_finished_or_did_not_begin(home: DataDirector
         start(directory).begin_and_change(work, Scope(folders=(work,)))
         after = tree(work)
         (step,) = start(directory).store.recent()
-        died = dies_at(number, lambda: start(directory).undoing.run([step.id]))
+        died = dies_at(number, partial(start(directory).undoing.run, [step.id]))
         # The start after it may be killed as well.
-        dies_at(number % 17 + 3, lambda: start(directory).undoing.recover())
+        dies_at(number % 17 + 3, start(directory).undoing.recover)
         program = start(directory)
         program.undoing.recover()
         assert program.store.left_open() == []

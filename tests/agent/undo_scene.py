@@ -62,7 +62,7 @@ def tree(folder: Path) -> Tree:
         status = path.lstat()
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = ("link", 0, os.fsencode(os.readlink(path)))
+            found[name] = ("link", 0, os.fsencode(path.readlink()))
         elif path.is_dir():
             found[name] = ("folder", stat.S_IMODE(status.st_mode), b"")
         else:

@@ -25,7 +25,7 @@ FILE_BYTES_MOST = 256 * 1024 * 1024
 CALL_BYTES_MOST = 512 * 1024 * 1024
 Openness = Callable[[str, str, os.stat_result], bool]
 _NAMED = 3
-_TWO_AT_ONCE = "Another command ran at the same time; what it changed may be among this."
+_TWO_AT_ONCE = "Something else was changed at the same time; it may be among this."
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Recorder:
         self._own = frozenset(os.path.realpath(path) for path in own)
         self._looking = threading.Lock()
         self._baseline: Baseline | None = None
-        self._running: set[str] = set()
+        self._running: dict[str, Recording] = {}
 
     def begin(self, step: UndoStep, scope: Scope, policy: PathPolicy) -> Recording:
         """Look, and write the open step. Raises StorageError; the call must not run then."""
@@ -89,13 +89,15 @@ class Recorder:
         step = recording.step
         try:
             items, look = self._changes(recording)
+            if items:
+                self.disturb(step.id)
             done = self._write_done(recording, [*items, *recording.extra])
             # Not before: after a crash in between, the baseline is what the step is completed from.
             if step.folders:
                 with self._looking, storage_errors(self._store.baseline, "written"):
                     self._known().become(look.found)
         finally:
-            self._running.discard(step.id)
+            self._running.pop(step.id, None)
             self._store.unpin(step.id)
         self._store.trim(self._needed)
         return done
@@ -124,9 +126,21 @@ class Recorder:
         before = {item.name: Seen(item.before, None) for item in step.items if item.before != ABSENT}
         if step.folders:
             before |= {path: seen for path, seen in self._known().found.items() if _is_in(path, step.folders)}
-        recording = Recording(step, policy, before, build_openness(policy), extra=[item for item in step.items if item.area is not Area.FILE])
+        recording = Recording(
+            step,
+            policy,
+            before,
+            build_openness(policy),
+            extra=[item for item in step.items if item.area is not Area.FILE],
+        )
         recording.notes["The program ended while this ran."] = None
         return self.finish(recording)
+
+    def disturb(self, step_id: str = "") -> None:
+        """Note at the running looks at whole folders that something else changes files now."""
+        for other_id, recording in list(self._running.items()):
+            if other_id != step_id:
+                recording.notes[_TWO_AT_ONCE] = None
 
     def size_of(self, scope: Scope, policy: PathPolicy) -> tuple[int, str]:
         """How many bytes a call could replace beyond whole folders, and the largest file; nothing is read."""
@@ -155,9 +169,10 @@ class Recorder:
         recording.before |= look.found
         self._store.pin(step.id, _digests(look.found.values()))
         _mark_gaps(recording, look, step.folders)
+        self.disturb()
         if self._running:
             recording.notes[_TWO_AT_ONCE] = None
-        self._running.add(step.id)
+        self._running[step.id] = recording
 
     def _changes(self, recording: Recording) -> tuple[list[UndoItem], Look]:
         step = recording.step
@@ -166,8 +181,6 @@ class Recorder:
         if step.folders:
             with self._looking:
                 look = self._look_through(step.folders, recording.is_open)
-            if len(self._running) > 1:
-                recording.notes[_TWO_AT_ONCE] = None
             found = look.found | found
             _note_gaps(look, recording.notes)
             unseen += [*look.left_out, *(step.folders if look.is_cut else ())]

@@ -26,7 +26,7 @@ _FREE = Verdict(Outcome.ALLOW)
 
 @dataclass(frozen=True, slots=True)
 class UndoRound:
-    """Records around a call; `describe` says in plain words what it does."""
+    """Records around a call; `describe` says in plain words, without secrets, what it does."""
 
     store: UndoStore
     recorder: Recorder

@@ -55,6 +55,7 @@ class Undoing:
             plan = self.plan([self._store.get(step_id) for step_id in step_ids], is_redo=is_redo)
             _require(plan, is_partial=is_partial)
             journal, changes = self._write_journal(plan)
+            self._recorder.disturb()
             self._apply_or_revert(journal, changes)
             return self._close(journal, {change.key for change in changes})
 

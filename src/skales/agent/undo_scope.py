@@ -19,6 +19,7 @@ from skales.security.paths import PathPolicy, decide_path, resolve_path
 CHANGING = frozenset({Effect.WRITES, Effect.DESTRUCTIVE})
 # Categories whose tools write to the program's own stores and services, unless they are given a path.
 _WITHOUT_FILES = frozenset({"core", "productivity"})
+_WITHOUT_FILES_NAMED = frozenset({"send_notification", "update_capabilities"})
 # Arguments of file tools that are only read.
 _ONLY_READ = {
     "copy_file": frozenset({"source"}),
@@ -45,13 +46,13 @@ def scope_of(spec: ToolSpec, arguments: JsonObject, policy: PathPolicy) -> Scope
     """The files a call with valid arguments may change. Reads links and folders' names."""
     formats = property_formats(spec)
     if "shell-command" in formats.values():
-        cwd = _given(spec, arguments, policy, {"cwd"})
+        cwd = _given(spec, arguments, policy, {name for name, form in formats.items() if form == "path"})
         return Scope(folders=tuple(dict.fromkeys((_workspace(policy), *cwd))))
     if spec.category == "file":
         return _file_scope(spec, arguments, policy)
     names = {name for name, form in formats.items() if form == "path"}
     places = _given(spec, arguments, policy, names)
-    writes_freely = spec.category not in _WITHOUT_FILES
+    writes_freely = spec.category not in _WITHOUT_FILES and spec.name not in _WITHOUT_FILES_NAMED
     folders = [place for place in places if place.is_dir()]
     return Scope(
         tuple(_with_missing(place for place in places if place not in folders)),

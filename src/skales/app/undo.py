@@ -107,7 +107,9 @@ class Undo:
 
 def parse_wish(body: JsonObject) -> Wish:
     """`{step, turn, redo, partial}`, all optional."""
-    return Wish(as_text(body.get("step")), body.get("turn") is True, body.get("redo") is True, body.get("partial") is True)
+    return Wish(
+        as_text(body.get("step")), body.get("turn") is True, body.get("redo") is True, body.get("partial") is True
+    )
 
 
 def report_timeline(undo: Undo, limit: int = 50) -> JsonObject:

@@ -70,7 +70,7 @@ from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
-from skales.security.redact import redact_value
+from skales.security.redact import redact, redact_value
 from skales.tools.context import ToolContext
 from skales.tools.registry import BuiltinToolbox
 
@@ -246,7 +246,7 @@ def build_app(
     watch(stores, changes)
     grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths), **build_grounds(stores)}
     undo = Undo(changes, Undoing(changes, recorder, grounds, lambda: policy().paths))
-    undo_round = UndoRound(changes, recorder, policy, lambda spec, call: toolbox.describe(spec, call.arguments))
+    undo_round = UndoRound(changes, recorder, policy, lambda spec, call: redact(toolbox.describe(spec, call.arguments)))
     gate = Gate(
         GateParts(
             toolbox=toolbox,

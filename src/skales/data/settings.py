@@ -288,7 +288,6 @@ class SettingsStore:
         Raises InputError that names the key and what it may be; nothing is written then. Faults that the file
         had before do not stand in the way.
         """
-
         before: RawSettings = {}
 
         def change_checked(raw: RawSettings) -> None:

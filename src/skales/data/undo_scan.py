@@ -50,7 +50,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """How to look. `is_open` says of a name and a path whether it may be read at all; `passes_over` names folders not to enter.
+    """How to look. `is_open` says of a name and a path whether it may be read; `passes_over` are folders not entered.
 
     `now_ns` is the file system's own time. `room_bytes` is what may be kept of contents that are not known yet.
     """

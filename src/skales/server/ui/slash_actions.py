@@ -128,7 +128,14 @@ async def _undo(app: App, asked: _Asked) -> Outcome:
     """Leads to the last change of this conversation; nothing is taken back before it was looked at."""
 
     def find() -> str:
-        return next((step.id for step in app.undo.undoable() if not asked.session_id or step.session_id in ("", asked.session_id)), "")
+        return next(
+            (
+                step.id
+                for step in app.undo.undoable()
+                if not asked.session_id or step.session_id in ("", asked.session_id)
+            ),
+            "",
+        )
 
     step_id = await anyio.to_thread.run_sync(find)
     return Go(f"/undo/{step_id}") if step_id else Tell((_("Nothing was changed here that could be undone"),))

@@ -67,6 +67,8 @@ class Undoing:
                 done = self._finish_journal(step) if step.undoes else self._recorder.complete(step, self._policy())
                 if done is not None:
                     finished.append(done)
+            if not self._store.left_open():
+                self._store.forget_gone()
         return finished
 
     def _write_journal(self, plan: Plan) -> tuple[UndoStep, list[Change]]:

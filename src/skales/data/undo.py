@@ -31,6 +31,8 @@ _ROOM = 0.9
 _STEPS_MOST = 5_000
 _COUNTED_EVERY = 50
 _REMEMBERED = 300
+# Steps of other conversations that may stand between two of one turn.
+_BESIDE_MOST = 1_000
 
 
 @dataclass(slots=True)
@@ -65,6 +67,7 @@ class UndoStore:
         self._lock = threading.RLock()
         self._holder = ""
         self._descriptor = -1
+        self._open: set[str] = set()
         self._finished = 0
         self._last_ms = 0
         self.blobs = BlobStore(directory.undo / "blobs")
@@ -106,7 +109,9 @@ class UndoStore:
         with self._lock:
             if self._descriptor >= 0:
                 os.close(self._descriptor)
-                (self._root / "holders" / self._holder).unlink(missing_ok=True)
+                # What could not be finished is left to the next start, which looks for this mark.
+                if not self._open:
+                    (self._root / "holders" / self._holder).unlink(missing_ok=True)
             self._holder, self._descriptor = "", -1
 
     def write(self, step: UndoStep) -> None:
@@ -114,11 +119,16 @@ class UndoStore:
         data = json.dumps(step_to_json(step), separators=(",", ":")).encode()
         with storage_errors(self._folder / step.id, "written"):
             write_quickly(self._path(step.id), data)
+        if step.state is StepState.OPEN:
+            self._open.add(step.id)
+        else:
+            self._open.discard(step.id)
 
     def remove(self, step_id: str) -> None:
         """Take a step from the timeline, such as one that changed nothing."""
         with storage_errors(self._folder, "written"):
             self._path(step_id).unlink(missing_ok=True)
+        self._open.discard(step_id)
 
     def pin(self, step_id: str, digests: frozenset[str]) -> None:
         """Keep contents until `unpin`, whatever the sweep finds; a step that is being made needs them."""
@@ -164,12 +174,30 @@ class UndoStore:
         """The steps of one turn, newest first. A step that belongs to no turn is a turn of its own."""
         if not turn_id:
             return ()
-        return [step for step in self.all() if (step.session_id, step.turn_id) == (session_id, turn_id)]
+        found: list[UndoStep] = []
+        others = 0
+        for step in self.all():
+            if (step.session_id, step.turn_id) == (session_id, turn_id):
+                found.append(step)
+                others = 0
+            elif found:
+                others += 1
+                if others > _BESIDE_MOST:
+                    break
+        return found
 
     def left_open(self) -> Sequence[UndoStep]:
-        """Steps of processes that are gone, oldest first."""
+        """Steps of processes that are gone, oldest first. Nothing is read while no process went without a word."""
+        if not self._gone():
+            return ()
         found = [step for step in self.all() if step.state is StepState.OPEN and not self._lives(step.holder)]
         return found[::-1]
+
+    def forget_gone(self) -> None:
+        """What processes that are gone had left open is finished."""
+        for holder in self._gone():
+            with suppress(OSError):
+                (self._root / "holders" / holder).unlink()
 
     def trim(self, needed: Callable[[], Iterable[tuple[str, int]]] = tuple) -> None:
         """Drop the oldest steps while the copies take more than they may; `needed` also stay, with their sizes."""
@@ -212,13 +240,17 @@ class UndoStore:
         except OSError:
             return False
         try:
-            if not try_lock(descriptor, exclusive=True):
-                return True
-            with suppress(OSError):
-                path.unlink()
-            return False
+            return not try_lock(descriptor, exclusive=True)
         finally:
             os.close(descriptor)
+
+    def _gone(self) -> list[str]:
+        """Marks of processes that ended without taking them away."""
+        try:
+            names = os.listdir(self._root / "holders")  # noqa: PTH208 - names alone
+        except OSError:
+            return []
+        return [name for name in names if not self._lives(name)]
 
     def _ids_newest_first(self) -> list[str]:
         try:

@@ -13,7 +13,7 @@ class CallOrigin:
     """The surroundings of one call. `surface` names the page, terminal or route for the audit log.
 
     `by_user` marks a call the person started themselves. `decided` is an answer given before a restart.
-    `turn_id` is empty when no turn made the call.
+    `turn_id` is empty for a call outside of a turn.
     """
 
     session_id: SessionId

@@ -40,6 +40,9 @@ from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
 from skales.app.tool_stores import open_tool_stores
+from skales.app.undo import Undo
+from skales.app.undo_stores import Stores
+from skales.app.undo_wiring import build_undo
 from skales.automation.delegation import Delegation, DelegationParts
 from skales.automation.origins import parent_of
 from skales.automation.scheduler import ScheduleParts, Scheduler
@@ -81,13 +84,14 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
 from skales.data.tasks import TaskStore
+from skales.data.undo import UndoStore
 from skales.data.vault import Vault
 from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
-from skales.security.redact import redact_value
+from skales.security.redact import redact, redact_value
 from skales.tools.context import ToolContext
 from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
@@ -139,6 +143,7 @@ class App:
     incidents: IncidentStore
     kill_switch: KillSwitch
     calls: RunningCalls
+    undo: Undo
     lock: InstanceLock
     started_s: float
     page_token: str
@@ -169,6 +174,7 @@ class App:
         await self.background.close()
         await self.local.stop()
         self.sessions.close()
+        self.undo.store.close()
         self.lock.release()
 
     def require_tool(self, name: str) -> ToolSpec:
@@ -207,6 +213,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(lambda: app.outbox.recover(is_alone=exclusive))
+        await anyio.to_thread.run_sync(app.undo.recover)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
         app.vault.keys.file_made = partial(_tell_of_key_file, app, asyncio.get_running_loop())
         # A key store may take its time: a command of a moment waits for it briefly, the server does not.
@@ -344,6 +351,14 @@ def build_app(
             tell=notices.tell,
         )
     )
+    changes = UndoStore(directory, quarantine, clock, ids, lambda: settings.load().undo_megabytes)
+    undo, undo_round = build_undo(
+        changes,
+        Stores(settings, grants, memories, sessions),
+        policy,
+        own=(directory.results, directory.root),
+        describe=lambda spec, call: redact(toolbox.describe(spec, call.arguments)),
+    )
     gate = Gate(
         GateParts(
             toolbox=toolbox,
@@ -352,8 +367,8 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(judge_click, secret_use.judge, outbox.judge),
-            rounds=(calls, secret_use.go_around, outbox.round),
+            judges=(judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
+            rounds=(calls, secret_use.go_around, outbox.round, undo_round),
         )
     )
     local = LocalModels(directory, quarantine, clock)
@@ -521,6 +536,7 @@ def build_app(
         incidents=incidents,
         kill_switch=kill_switch,
         calls=calls,
+        undo=undo,
         lock=lock,
         started_s=clock.monotonic_s(),
         page_token=ids.token(43),

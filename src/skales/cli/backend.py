@@ -15,7 +15,15 @@ class Backend(Protocol):
     """What commands need of the app. JSON shapes are those of `app.reports`."""
 
     async def report(self, name: str) -> JsonObject:
-        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
+        """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox`, `grants` or `undo`."""
+        ...
+
+    async def preview_undo(self, wish: JsonObject) -> JsonObject:
+        """What taking back `{step, turn, redo, partial}` would do. Raises NotFoundError, ConflictError."""
+        ...
+
+    async def undo(self, wish: JsonObject) -> JsonObject:
+        """Take it back; the step that says so. Raises NotFoundError, ConflictError."""
         ...
 
     async def session(self, session_id: str) -> JsonObject:

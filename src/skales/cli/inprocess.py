@@ -28,6 +28,7 @@ from skales.app.reports import (
     report_status,
     report_tools,
 )
+from skales.app.undo import parse_wish, report_preview, report_step, report_timeline
 from skales.app.wiring import App, open_app
 from skales.app.work_reports import add_job, delete_job, report_jobs, report_tasks, run_job
 from skales.cli.backend import Backend
@@ -50,6 +51,7 @@ _REPORTS: Mapping[str, Callable[[App], JsonObject]] = {
     "cron": report_jobs,
     "outbox": report_outbox,
     "grants": report_grants,
+    "undo": lambda app: report_timeline(app.undo),
 }
 
 
@@ -74,6 +76,14 @@ class InProcessBackend:
     async def report(self, name: str) -> JsonObject:
         """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
         return await anyio.to_thread.run_sync(_REPORTS[name], self._app)
+
+    async def preview_undo(self, wish: JsonObject) -> JsonObject:
+        """What taking something back would do."""
+        return report_preview(await anyio.to_thread.run_sync(self._app.undo.preview, parse_wish(wish)))
+
+    async def undo(self, wish: JsonObject) -> JsonObject:
+        """Take it back."""
+        return report_step(await anyio.to_thread.run_sync(self._app.undo.run, parse_wish(wish)))
 
     async def session(self, session_id: str) -> JsonObject:
         """One conversation."""

@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_json(stop)
     _add_vault(commands)
     _add_grants(commands)
+    _add_undo(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -347,6 +348,17 @@ def _add_grants(commands: _Commands) -> None:
     why.add_argument("what", metavar="TOOL | APPROVAL", help="a tool's name, or the id of a question (ap_…)")
     why.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument; may be repeated")
     _add_json(why)
+
+
+def _add_undo(commands: _Commands) -> None:
+    undo = commands.add_parser("undo", help="take back what a tool changed: the last step, one by its id, or a turn")
+    undo.add_argument("id", nargs="?", default="", help="the step (default: the last one)")
+    undo.add_argument("--list", action="store_true", help="show the timeline and change nothing")
+    undo.add_argument("--turn", action="store_true", help="all that was changed in the same turn")
+    undo.add_argument("--redo", action="store_true", help="bring back what was undone")
+    undo.add_argument("--partial", action="store_true", help="do what can be done when something was changed since")
+    undo.add_argument("--yes", action="store_true", help="do not ask")
+    _add_json(undo)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -47,6 +47,14 @@ class RemoteBackend:
         """`status`, `tools`, `addons`, `model`, `sessions`, `tasks`, `cron`, `outbox` or `grants`."""
         return await self._call("GET", f"/api/{name}")
 
+    async def preview_undo(self, wish: JsonObject) -> JsonObject:
+        """What taking something back would do."""
+        return await self._call("POST", "/api/undo/preview", json=wish)
+
+    async def undo(self, wish: JsonObject) -> JsonObject:
+        """Take it back."""
+        return await self._call("POST", "/api/undo", json=wish)
+
     async def session(self, session_id: str) -> JsonObject:
         """One conversation."""
         return await self._call("GET", "/api/sessions", params={"id": session_id})

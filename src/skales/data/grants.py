@@ -4,12 +4,12 @@ An entry that cannot be read in full grants nothing and stays in the file. Wheth
 judge. Spec: orchestrator.md, "Approvals".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from skales.core.clock import Clock
-from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError
+from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.data.document import read_object
@@ -77,13 +77,17 @@ class Grant:
 
 
 class GrantStore:
-    """The grants of one data directory. Read from disk each time, so that revoking by hand counts at once."""
+    """The grants of one data directory. Read from disk each time, so that revoking by hand counts at once.
+
+    `changed` hears of each change made here: the id, and the entry before and after.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
         self._path = directory.grants
         self._quarantine = quarantine
         self._clock = clock
         self._ids = ids
+        self.changed: Callable[[str, JsonObject | None, JsonObject | None], None] = _nobody
 
     def add(self, draft: Grant) -> Grant:
         """Keep a grant from now on; id and moment are given here.
@@ -105,7 +109,26 @@ class GrantStore:
             raw["grants"] = [_entry(present[0]) if _id_of(entry) == same.id else entry for entry in entries]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
+        if present[0] is grant:
+            self.changed(grant.id, None, _entry(grant))
         return present[0]
+
+    def entry(self, grant_id: str) -> JsonObject | None:
+        """A grant as it stands in the file, None when there is none."""
+        return next((_entry(grant) for grant in self.list() if grant.id == grant_id), None)
+
+    def put_back(self, entry: JsonObject) -> None:
+        """Allow again what was revoked, under the same id. Raises InputError for what is no grant."""
+        if not _parse_entry(entry):
+            raise InputError("This is no grant")
+
+        def change(raw: dict[str, JsonValue]) -> None:
+            entries = _entries(raw)
+            if all(as_object(old).get("id") != entry.get("id") for old in entries):
+                raw["grants"] = [*entries, entry]
+
+        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self.changed(str(entry.get("id")), None, entry)
 
     def list(self) -> Sequence[Grant]:
         """Those that count, in the order they were given; none while the file is missing or broken."""
@@ -125,7 +148,10 @@ class GrantStore:
             raw["revoked"] = [*as_list(raw.get("revoked")), *taken][-_KEPT_REVOKED:]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
-        return next(iter(_parse(taken)), None)
+        revoked = next(iter(_parse(taken)), None)
+        if revoked is not None:
+            self.changed(grant_id, _entry(revoked), None)
+        return revoked
 
     def restore(self, grant_id: str) -> Grant:
         """Undo `revoke`. Raises NotFoundError when the grant was not revoked lately."""
@@ -141,6 +167,7 @@ class GrantStore:
             raw["revoked"] = [entry for entry in revoked if _id_of(entry) != grant_id]
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
+        self.changed(grant_id, None, _entry(given[0]))
         return given[0]
 
     def matching(self, tool: str, session_id: str) -> Sequence[Grant]:
@@ -176,6 +203,10 @@ def _id_of(entry: JsonValue) -> JsonValue:
 
 def _is_over(entry: JsonValue, now_ms: int) -> bool:
     return 0 < moment_ms(as_object(entry).get("expiresAt")) <= now_ms
+
+
+def _nobody(_grant_id: str, _before: JsonObject | None, _after: JsonObject | None) -> None:
+    """Nobody listens."""
 
 
 def _entries(raw: JsonObject) -> Sequence[JsonValue]:

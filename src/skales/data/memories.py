@@ -9,7 +9,7 @@ import threading
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import log
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
-from skales.core.ids import IdSource
+from skales.core.ids import IdSource, is_safe_id
 from skales.core.json import JsonObject, JsonValue, as_list, as_text
 from skales.data.document import create_object, read_object
 from skales.data.paths import DataDirectory
@@ -82,7 +82,10 @@ class _Kept:
 
 
 class MemoryStore:
-    """The memories of one data directory, looked at on every call. Thread-safe."""
+    """The memories of one data directory, looked at on every call. Thread-safe.
+
+    `changed` hears of each change made here: the id, and the file's object before and after.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
         self._folder = directory.memories
@@ -92,6 +95,7 @@ class MemoryStore:
         self._ids = ids
         self._files = Folder(directory.memories, quarantine, _parse, quarantine.report)
         self._adding = threading.Lock()
+        self.changed: Callable[[str, JsonObject | None, JsonObject | None], None] = _nobody
 
     def add(
         self, content: str, category: str = "fact", keywords: Sequence[str] = (), *, source: str = "user"
@@ -112,7 +116,9 @@ class MemoryStore:
                 "relevance_keywords": list(keywords),
             }
             path = self._folder / f"{value['id']}.json"
-            return _parse(Source(path, value, create_object(path, value))).memory
+            memory = _parse(Source(path, value, create_object(path, value))).memory
+        self.changed(memory.id, None, value)
+        return memory
 
     def count(self) -> int:
         """How many there are."""
@@ -125,7 +131,21 @@ class MemoryStore:
             raise NotFoundError("Memory not found")
         # First, because a note about a memory that is still there does no harm.
         self._block(kept.memory.content)
-        remove_file(kept.path)
+        if remove_file(kept.path):
+            self.changed(memory_id, kept.memory.raw, None)
+
+    def find(self, memory_id: str) -> Memory | None:
+        """One memory, None when there is none."""
+        return next((kept.memory for kept in self._kept() if kept.memory.id == memory_id), None)
+
+    def put_back(self, memory_id: str, value: JsonObject) -> None:
+        """Keep again what was deleted, as its file was. Raises InputError, and ConflictError when the id is in use."""
+        content = as_text(value.get("content"))
+        if not is_safe_id(memory_id) or not content.strip():
+            raise InputError("This is no memory")
+        self._unblock(content)
+        create_object(self._folder / f"{memory_id}.json", value)
+        self.changed(memory_id, None, value)
 
     def is_blocked(self, content: str) -> bool:
         """Whether a memory that says the same was deleted before."""
@@ -168,6 +188,18 @@ class MemoryStore:
             value["hashes"] = hashes if fingerprint in hashes else [*hashes, fingerprint]
 
         update_or_start_over(self._blocklist, self._quarantine, change, missing={})
+
+    def _unblock(self, content: str) -> None:
+        fingerprint = _fingerprint(content)
+
+        def change(value: dict[str, JsonValue]) -> None:
+            value["hashes"] = [found for found in as_list(value.get("hashes")) if found != fingerprint]
+
+        update_or_start_over(self._blocklist, self._quarantine, change, missing={})
+
+
+def _nobody(_memory_id: str, _before: JsonObject | None, _after: JsonObject | None) -> None:
+    """Nobody listens."""
 
 
 def memory_json(memory: Memory) -> JsonObject:

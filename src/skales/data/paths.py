@@ -120,6 +120,11 @@ class DataDirectory:
         return self.root / "trash"
 
     @property
+    def undo(self) -> Path:
+        """What calls changed, with copies of what was there before."""
+        return self.root / "undo"
+
+    @property
     def logs(self) -> Path:
         """Application and audit logs."""
         return self.root / "logs"
@@ -244,6 +249,7 @@ class DataDirectory:
             self.logs,
             self.sign_ins,
             self.connectors,
+            self.undo,
             self.root / "integrations",
             self.root / "mcp-servers.json",
             self.ftp_profiles,

@@ -69,12 +69,16 @@ class SessionChanges(TypedDict, total=False):
 
 
 class SessionStore:
-    """Creates, reads, extends, deletes and finds conversations. May be used from several threads."""
+    """Creates, reads, extends, deletes and finds conversations. May be used from several threads.
+
+    `changed` hears of each that was deleted (False) or brought back (True) here.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, index: Index, clock: Clock) -> None:
         self._files = SessionFiles(directory, quarantine, index)
         self._index = index
         self._clock = clock
+        self.changed: Callable[[SessionId, bool], None] = _nobody
 
     def close(self) -> None:
         """Close the index; a later call opens it again."""
@@ -236,10 +240,20 @@ class SessionStore:
     def delete(self, session_id: SessionId) -> None:
         """Move the file to `trash/sessions/`, from where `restore` brings it back. Raises NotFoundError."""
         self._files.delete(session_id, self._clock.now_ms())
+        self.changed(session_id, False)
 
     def restore(self, session_id: SessionId) -> None:
         """Bring back what was deleted last under this id. Raises NotFoundError, ConflictError when the id is in use."""
         self._files.restore(session_id)
+        self.changed(session_id, True)
+
+    def has(self, session_id: SessionId) -> bool:
+        """Whether there is such a conversation."""
+        try:
+            self.load(session_id)
+        except NotFoundError:
+            return False
+        return True
 
     def count(self) -> int:
         """How many conversations there are."""
@@ -295,6 +309,10 @@ class SessionStore:
             return Changed(raw, new, kept=at)
 
         return self._files.change(session_id, alter)
+
+
+def _nobody(_session_id: SessionId, _is_there: bool) -> None:
+    """Nobody listens."""
 
 
 def _with_changes(raw: dict[str, JsonValue], changes: SessionChanges) -> dict[str, JsonValue]:

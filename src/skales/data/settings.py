@@ -28,7 +28,7 @@ from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import is_safe_id
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
-from skales.data.document import Stamp, stamp_of, storage_errors
+from skales.data.document import Stamp, read_object, stamp_of, storage_errors
 from skales.data.endpoints import mask_key as mask_key  # whoever shows settings masks keys
 from skales.data.endpoints import parse_account_id, parse_api_key, parse_base_url
 from skales.data.paths import DataDirectory
@@ -274,6 +274,7 @@ class Settings(_FilePart):
     sandbox_network: bool = True  # for commands that ask for it
     approval_timeout_s: Annotated[int, _from_to(5, 86_400)] = 300
     task_timeout_s: Annotated[int, _from_to(10, 86_400)] = 300  # of one task, subtask or scheduled run
+    undo_megabytes: Annotated[int, _from_to(16, 1_000_000)] = 1024
     inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 60
     local_inactivity_timeout_s: Annotated[int, _from_to(5, 3_600)] = 200
     session_budget_usd: Annotated[float, _amount(BUDGET_LIMIT_USD)] = 5.0  # 0 is none
@@ -327,7 +328,10 @@ def parse_settings(raw: RawSettings) -> tuple[Settings, tuple[SettingFault, ...]
 
 
 class SettingsStore:
-    """Reads and changes the file; a person may edit it at any time. Thread-safe."""
+    """Reads and changes the file; a person may edit it at any time. Thread-safe.
+
+    `changed` hears of each change made here, with the file's object before and after.
+    """
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, vault: Vault | None = None) -> None:
         self._path = directory.settings
@@ -335,6 +339,7 @@ class SettingsStore:
         self._vault = vault or Vault(directory, quarantine)
         self._document = SecretDocument(SETTINGS, directory, quarantine, self._vault)
         self._cached: tuple[tuple[Stamp, int], Settings, tuple[SettingFault, ...]] | None = None
+        self.changed: Callable[[RawSettings, RawSettings], None] = _nobody
 
     def load(self) -> Settings:
         """What counts now. A missing or broken file means all defaults, and a broken one is set aside.
@@ -353,14 +358,26 @@ class SettingsStore:
         Raises InputError that names the key and what it may be; nothing is written then. Faults that the file
         had before do not stand in the way.
         """
+        before: RawSettings = {}
+        after: RawSettings = {}
 
         def change_checked(raw: RawSettings) -> None:
+            nonlocal before, after
             before = copy.deepcopy(raw)
             change(raw)
             _refuse_new_faults(before, raw)
+            after = copy.deepcopy(raw)
 
         self._document.update(change_checked)
+        self.changed(before, after)
         return self.load()
+
+    def raw(self) -> RawSettings:
+        """The object of the file as it is; empty while it is missing or broken."""
+        try:
+            return dict(read_object(self._path, self._quarantine))
+        except (NotFoundError, BrokenDocumentError):
+            return {}
 
     def set_provider(
         self,
@@ -416,6 +433,10 @@ class SettingsStore:
                 self._quarantine.report(self._path, "; ".join(map(str, faults)))
             cached = self._cached = ((stamp, changed), settings, faults)
         return cached[1], cached[2]
+
+
+def _nobody(_before: RawSettings, _after: RawSettings) -> None:
+    """Nobody listens."""
 
 
 def _copy(value: JsonValue) -> JsonValue:

@@ -28,6 +28,7 @@ from skales.server.api import (
 from skales.server.api import (
     outbox as outbox_routes,
 )
+from skales.server.api import undo as undo_routes
 from skales.server.errors import (
     HttpError,
     answer_http_error,
@@ -57,6 +58,7 @@ from skales.server.ui import (
     signin,
     tasks,
     tools,
+    undo,
 )
 from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
 
@@ -81,6 +83,7 @@ _SCREENS = (
     tasks,
     schedule,
     grants,
+    undo,
 )
 
 
@@ -113,6 +116,7 @@ def create_server(app: App) -> FastAPI:
         outbox_routes.router,
         grant_routes.router,
         work.router,
+        undo_routes.router,
         *(screen.router for screen in _SCREENS),
     )
     if design.is_development():

@@ -29,6 +29,7 @@ class Screen(StrEnum):
     ACTIVITY = "activity"
     COSTS = "costs"
     OUTBOX = "outbox"
+    UNDO = "undo"
     ADDONS = "addons"
     GRANTS = "grants"
     SETTINGS = "settings"

@@ -6,12 +6,14 @@ import contextlib
 import importlib
 import json
 import sys
+from collections.abc import Awaitable, Callable, Mapping
 
 from skales.cli.backend import Backend, open_backend
 from skales.cli.commands.stop import kill
+from skales.cli.commands.undo import take_back
 from skales.cli.conversation import run_compaction, run_turn
 from skales.cli.questions import read_line
-from skales.cli.terminal import aside, paint, row, title, warn
+from skales.cli.terminal import aside, paint, row, success, title, warn
 from skales.cli.turn_view import TurnView
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import as_list, as_object, as_text
@@ -25,6 +27,7 @@ _HELP = """  /new            start a new conversation
   /why [NAME …]   what would happen with a call, and by which rules; alone: with the last one
   /status         what runs here
   /killswitch     stop everything that runs, also in other windows
+  /undo           take back the last change
   /quit           leave"""
 
 
@@ -66,8 +69,8 @@ async def _talk(session_id: str | None) -> int:
             if text == "/new":
                 session_id = None
                 aside("New conversation.")
-            elif text == "/killswitch":
-                await kill(backend)
+            elif text in _DEEDS:
+                await _DEEDS[text](backend)
             elif text in _SHOWN:
                 await _show(backend, text)
             elif text == _COMPACT and session_id is None:
@@ -105,6 +108,15 @@ async def _take(backend: Backend, session_id: str, text: str, view: TurnView) ->
         await run_turn(backend, session_id, text, view)
 
 
+async def _undo(backend: Backend) -> None:
+    try:
+        if await take_back(backend, {}, is_sure=False):
+            success("Undone")
+    except SkalesError as error:
+        warn(str(error))
+
+
+_DEEDS: Mapping[str, Callable[[Backend], Awaitable[None]]] = {"/killswitch": kill, "/undo": _undo}
 _SHOWN = ("/help", "/model", "/tools", "/status")
 
 

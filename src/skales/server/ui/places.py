@@ -42,6 +42,7 @@ PLACES = (
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
     Place(Screen.ACTIVITY, "/activity", "info", N_("Activity")),
     Place(Screen.GRANTS, "/grants", "key", N_("Grants")),
+    Place(Screen.UNDO, "/undo", "undo", N_("Undo")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),
     Place(Screen.OUTBOX, "/outbox", "send", N_("Outbox"), is_open=_when_something_was_sent),
     Place(Screen.DEVELOPER, "/developer", "code", N_("Developer"), is_open=_while_devkit_is_on),

@@ -355,6 +355,18 @@ _SAFETY = (
         high=3_650,
         words=N_("activity, log, history, retention"),
     ),
+    Setting(
+        name="undoMegabytes",
+        section=Section.SAFETY,
+        label=N_("Space for undo"),
+        help=N_("Copies of what tools change. When it is full, the oldest steps can no longer be undone."),
+        kind=Kind.NUMBER,
+        is_advanced=True,
+        unit=N_("MB"),
+        low=16,
+        high=1_000_000,
+        words=N_("undo, revert, restore, disk, space"),
+    ),
 )
 
 _CHAT = (

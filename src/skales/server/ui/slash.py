@@ -37,6 +37,7 @@ COMMANDS = (
     Command("/killswitch", N_("end everything at once, and pause tasks and the schedule")),
     Command("/resume", N_("go on where this conversation stands")),
     Command("/compact", N_("summarise the oldest part of this conversation for the model")),
+    Command("/undo", N_("take back what a tool changed")),
     Command("/search", N_("find conversations"), N_("[words]")),
     Command("/export", N_("save this conversation as a file")),
     Command("/status", N_("show what answers and what runs")),

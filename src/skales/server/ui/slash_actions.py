@@ -137,6 +137,23 @@ async def _compact(app: App, asked: _Asked) -> Outcome:
     return Go(asked.address)
 
 
+async def _undo(app: App, asked: _Asked) -> Outcome:
+    """Leads to the last change of this conversation; nothing is taken back before it was looked at."""
+
+    def find() -> str:
+        return next(
+            (
+                step.id
+                for step in app.undo.undoable()
+                if not asked.session_id or step.session_id in ("", asked.session_id)
+            ),
+            "",
+        )
+
+    step_id = await anyio.to_thread.run_sync(find)
+    return Go(f"/undo/{step_id}") if step_id else Tell((_("Nothing was changed here that could be undone"),))
+
+
 async def _search(_app: App, asked: _Asked) -> Outcome:
     return Act("search", Go(f"/chat?q={quote(asked.rest)}"), {"query": asked.rest})
 
@@ -196,6 +213,7 @@ _ACTIONS: Mapping[str, Callable[[App, _Asked], Awaitable[Outcome]]] = {
     "killswitch": _killswitch,
     "resume": _resume,
     "compact": _compact,
+    "undo": _undo,
     "search": _search,
     "export": _export,
     "theme": _theme,

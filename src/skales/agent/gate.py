@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 import anyio.to_thread
 
-from skales.agent.origin import CallOrigin
+from skales.agent.origin import TAINT_RULE, CallOrigin
 from skales.agent.permission import Permission
 from skales.agent.policy import Policy
 from skales.core.approval import Decision
@@ -141,11 +141,14 @@ class Gate:
         """The rules' verdict, and whether an earlier yes covers what they would ask about. Reads the disk."""
         verdict = self._weigh(spec, call, origin, by_user=origin.by_user)
         asks = verdict.outcome is Outcome.ASK and not origin.by_user
-        return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id)
+        # What was allowed before the conversation read other people's text does not cover what that text may want.
+        sources = origin.sources if verdict.rule == TAINT_RULE else ()
+        return verdict, asks and self._parts.permission.is_granted(spec, call, origin.session_id, sources=sources)
 
     def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, by_user: bool) -> Verdict:
-        said = (judge(spec, call, origin) for judge in self._parts.judges)
-        return strictest(self._parts.policy().judge(spec, call.arguments, by_user=by_user), *said)
+        said = [judge(spec, call, origin) for judge in self._parts.judges]
+        # A judge's reason says more than that the tool asks, so of equals it comes first.
+        return strictest(*said, self._parts.policy().judge(spec, call.arguments, by_user=by_user))
 
     async def _follow(
         self, decision: Decision | None, spec: ToolSpec, call: ToolCall, origin: CallOrigin
@@ -163,7 +166,7 @@ class Gate:
             verdict = await anyio.to_thread.run_sync(lambda: self._weigh(spec, call, origin, by_user=True))
             if verdict.outcome is Outcome.DENY:
                 return _Shut("blocked", f"BLOCKED: {verdict.reason}")
-        await anyio.to_thread.run_sync(self._parts.permission.remember, spec, call, decision.scope, origin.session_id)
+        await anyio.to_thread.run_sync(self._parts.permission.remember, spec, call, decision.scope, origin)
         return PassedCall("approved", spec, call, origin)
 
     async def _proceed(self, passed: PassedCall, rounds: Sequence[Round]) -> ToolResult:

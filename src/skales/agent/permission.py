@@ -3,7 +3,7 @@
 Spec: orchestrator.md, "Approvals".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from skales.agent.approvals import ApprovalDesk
@@ -60,9 +60,15 @@ class Permission:
             raise ToolError("The user does not want to answer")
         return decision.instead.strip()
 
-    def is_granted(self, spec: ToolSpec, call: ToolCall, session_id: SessionId) -> bool:
-        """Whether an earlier, wider yes covers this call. Reads the disk."""
-        grants = self._parts.grants.matching(spec.name, session_id)
+    def is_granted(
+        self, spec: ToolSpec, call: ToolCall, session_id: SessionId, *, sources: Collection[str] = ()
+    ) -> bool:
+        """Whether an earlier, wider yes covers this call. Reads the disk.
+
+        With `sources` only one counts that was given when at least their text had been read.
+        """
+        matching = self._parts.grants.matching(spec.name, session_id)
+        grants = [grant for grant in matching if set(sources) <= set(grant.sources)]
         command = _command(spec, call)
         if command is None:
             return any(not grant.prefix for grant in grants)
@@ -70,13 +76,15 @@ class Permission:
 
         return any(grant.prefix and covers(grant.prefix, command) for grant in grants)
 
-    def remember(self, spec: ToolSpec, call: ToolCall, scope: Scope, session_id: SessionId) -> None:
+    def remember(self, spec: ToolSpec, call: ToolCall, scope: Scope, origin: CallOrigin) -> None:
         """Keep a wider yes, where one can be offered for such a call. Writes the disk."""
+        session_id = origin.session_id
         prefix = _wider_prefix(spec, call)
         if scope is Scope.SESSION and not session_id:
             return  # no conversation to remember it for; an empty id would mean everywhere
         if prefix is not None and scope is not Scope.ONCE:
-            self._parts.grants.add(spec.name, session_id if scope is Scope.SESSION else SessionId(""), prefix)
+            where = session_id if scope is Scope.SESSION else SessionId("")
+            self._parts.grants.add(spec.name, where, prefix, sources=origin.sources)
 
     async def _put(self, approval: Approval, origin: CallOrigin) -> Decision | None:
         outcome, instead = "cancelled", ""

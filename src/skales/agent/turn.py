@@ -14,9 +14,11 @@ import anyio.to_thread
 from skales.agent.answering import Answerer
 from skales.agent.budget import SpendingStoppedError
 from skales.agent.commands import is_tool_command, parse_tool_arguments, tool_name
+from skales.agent.marks import FOUND_LINKS, SOURCES
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
+from skales.agent.taint_round import links_of
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
@@ -157,6 +159,7 @@ class Turn:
             emit=self._emit,
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
+            marks=await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id),
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -257,6 +260,11 @@ def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Mes
 
 
 def _kept_data(result: ToolResult) -> Mapping[str, JsonValue]:
-    """What of a result's data the conversation keeps for people: the change it made to a file."""
+    """What of a result the conversation keeps beside its text: the change it made to a file, and whose text it holds."""
     diff = as_text(as_object(result.data).get("diff"))
-    return {"diff": diff} if diff else {}
+    kept: dict[str, JsonValue] = {"diff": diff} if diff else {}
+    if result.sources:
+        kept[SOURCES] = list(result.sources)
+        if links := links_of(result):
+            kept[FOUND_LINKS] = [*links]
+    return kept

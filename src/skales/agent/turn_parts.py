@@ -9,6 +9,7 @@ from skales.agent.budget import Budget
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate
+from skales.agent.marks import MarkBook
 from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.ids import IdSource, SessionId
@@ -33,6 +34,7 @@ class TurnParts:
     started: StartedCalls
     accounts: Accounts
     budget: Budget
+    marks: MarkBook
     clock: Clock
     ids: IdSource
 

@@ -15,11 +15,14 @@ from skales.agent.budget import Budget
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
+from skales.agent.marks import MarkBook
 from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.summary import OpenTask
+from skales.agent.taint import TaintJudge
+from skales.agent.taint_round import TaintRound
 from skales.agent.turn_parts import TurnParts
 from skales.app.attachments import Attachments
 from skales.app.compare import CompareParts, Comparisons
@@ -66,6 +69,7 @@ from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStor
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
+from skales.data.tainted_files import TaintedFiles
 from skales.data.tasks import TaskStore
 from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
@@ -103,6 +107,7 @@ class App:
     capabilities: Capabilities
     toolbox: Toolbox
     gate: Gate
+    marks: MarkBook
     approvals: ApprovalDesk
     turns: NoticedTurns
     attachments: Attachments
@@ -229,6 +234,8 @@ def build_app(
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
+    marks = MarkBook(sessions, clock)
+    tainted = TaintedFiles(directory, quarantine, clock)
     stores = open_tool_stores(directory, quarantine, clock, ids)
     search = search_desk.SearchDesk(settings.load, clock)
 
@@ -288,7 +295,20 @@ def build_app(
     )
     audit = AuditLog(directory, clock, redact_value)
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(TaintJudge(lambda: policy().mode, directory.workspace).judge,),
+            rounds=(
+                TaintRound(
+                    mode=lambda: policy().mode, workspace=directory.workspace, marks=marks, files=tainted, clock=clock
+                ).run,
+            ),
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -344,6 +364,7 @@ def build_app(
         started=started,
         accounts=accounts,
         budget=Budget(accounts, permission),
+        marks=marks,
         clock=clock,
         ids=ids,
     )
@@ -357,7 +378,9 @@ def build_app(
         notices.add_pause(job.id, job.name, job.paused_reason)
 
     task_runner = TaskRunner(
-        TaskParts(tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell)
+        TaskParts(
+            tasks=tasks, sessions=sessions, turns=turns, timeout_s=task_timeout_s, tell=notices.tell, tainted=tainted
+        )
     )
     scheduler = Scheduler(
         ScheduleParts(
@@ -369,9 +392,12 @@ def build_app(
             timeout_s=task_timeout_s,
             tell=notices.tell,
             tell_paused=tell_paused,
+            tainted=tainted,
         )
     )
-    work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
+    work = Delegation(
+        DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s, marks=marks)
+    )
     comparisons = Comparisons(
         CompareParts(
             chooser=parts.chooser,
@@ -403,6 +429,7 @@ def build_app(
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
+        marks=marks,
         approvals=desk,
         turns=turns,
         attachments=Attachments(AttachmentStore(directory, clock, ids)),

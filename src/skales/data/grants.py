@@ -14,18 +14,22 @@ from skales.core.json import JsonObject, JsonValue, as_list, as_object
 from skales.data.document import read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import moment_ms, update_or_start_over
+from skales.data.records import moment_ms, texts_of, update_or_start_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """One lasting yes. An empty `session_id` means everywhere; `prefix` narrows a shell tool to such commands."""
+    """One lasting yes. An empty `session_id` means everywhere; `prefix` narrows a shell tool to such commands.
+
+    `sources` are those whose text the conversation had read when it was given: it holds in spite of these.
+    """
 
     id: str
     tool: str
     session_id: str
     prefix: str
     created_ms: int = 0
+    sources: tuple[str, ...] = ()
 
 
 class GrantStore:
@@ -37,7 +41,7 @@ class GrantStore:
         self._clock = clock
         self._ids = ids
 
-    def add(self, tool: str, session_id: str, prefix: str = "") -> Grant:
+    def add(self, tool: str, session_id: str, prefix: str = "", *, sources: Sequence[str] = ()) -> Grant:
         """Allow a tool from now on; the grant that says the same already is returned instead of a copy."""
         assert tool, "a grant names its tool"
         grant = Grant(
@@ -46,6 +50,7 @@ class GrantStore:
             session_id=session_id,
             prefix=prefix,
             created_ms=self._clock.now_ms(),
+            sources=tuple(sorted(sources)),
         )
         present = [grant]
 
@@ -100,7 +105,10 @@ def _parse_entry(entry: JsonObject) -> list[Grant]:
     match entry:
         case {"id": str(grant_id), "tool": str(tool), "session": str(session), "prefix": str(prefix)} if tool:
             created_ms = moment_ms(entry.get("createdAt"))
-            return [Grant(id=grant_id, tool=tool, session_id=session, prefix=prefix, created_ms=created_ms)]
+            sources = texts_of(entry.get("sources"))
+            return [
+                Grant(id=grant_id, tool=tool, session_id=session, prefix=prefix, created_ms=created_ms, sources=sources)
+            ]
         case _:
             return []
 
@@ -112,8 +120,9 @@ def _entry(grant: Grant) -> JsonObject:
         "session": grant.session_id,
         "prefix": grant.prefix,
         "createdAt": grant.created_ms,
+        **({"sources": list(grant.sources)} if grant.sources else {}),
     }
 
 
-def _reach(grant: Grant) -> tuple[str, str, str]:
-    return grant.tool, grant.session_id, grant.prefix
+def _reach(grant: Grant) -> tuple[str, str, str, tuple[str, ...]]:
+    return grant.tool, grant.session_id, grant.prefix, grant.sources

@@ -20,8 +20,8 @@ from skales.data.index import FolderCount, Index, SearchHit, SessionSummary
 from skales.data.index_tables import Choice
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.session_codec import Session as Session
 from skales.data.session_codec import (
+    SESSION_KEYS,
     Waiting,
     default_title,
     message_to_disk,
@@ -30,6 +30,7 @@ from skales.data.session_codec import (
     session_from_disk,
     write_waiting,
 )
+from skales.data.session_codec import Session as Session
 from skales.data.session_compactions import (
     COMPACTIONS,
     Compaction,
@@ -168,6 +169,11 @@ class SessionStore:
             return Changed(raw, replace(new, created_ms=old.created_ms, updated_ms=old.updated_ms))
 
         return self._files.change(session_id, alter)
+
+    def annotate(self, session_id: SessionId, key: str, value: JsonValue) -> Session:
+        """Set a key of the file that is not the store's own, such as what a person lifted. `updatedAt` stays."""
+        assert key not in SESSION_KEYS, "the store's own keys have their own ways"
+        return self._mark(session_id, lambda loaded: {**loaded.raw, key: value})
 
     def rewind(self, session_id: SessionId, index: int) -> Session:
         """Take the messages from `index` on out of the history; they become a version, and come back with a switch.

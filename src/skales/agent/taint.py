@@ -93,21 +93,23 @@ def explain(danger: Danger, sources: Sequence[str]) -> str:
     names = name_sources(sources)
     match danger:
         case Danger.SEND:
-            return f"this conversation has read {names}, and this would send something out"
+            return f"this conversation holds untrusted text from {names}, and this would send something out"
         case Danger.FETCH:
-            return f"this conversation has read {names}, and this address or its words could carry something out"
+            return f"this conversation holds untrusted text from {names}, and this address or its words could carry something out"
         case Danger.SPEND:
-            return f"this conversation has read {names}, and this would spend money"
+            return f"this conversation holds untrusted text from {names}, and this would spend money"
         case Danger.DESTROY:
-            return f"this conversation has read {names}, and this could destroy something"
+            return f"this conversation holds untrusted text from {names}, and this could destroy something"
         case Danger.SCHEDULE:
-            return f"this conversation has read {names}, and this would be done later on its own"
+            return f"this conversation holds untrusted text from {names}, and this would be done later on its own"
         case Danger.KEEP:
-            return f"this conversation has read {names}, and this would be kept for later conversations"
+            return (
+                f"this conversation holds untrusted text from {names}, and this would be kept for later conversations"
+            )
         case Danger.PLANT:
-            return f"this conversation has read {names}, and programs could run or obey what is written there"
+            return f"this conversation holds untrusted text from {names}, and programs could run or obey what is written there"
         case Danger.RUN:
-            return f"this conversation has read {names}, and a command can send out or destroy"
+            return f"this conversation holds untrusted text from {names}, and a command can send out or destroy"
 
 
 def name_sources(sources: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from skales.core.clock import Clock
 from skales.core.events import Notice
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue, as_list, as_object, as_text
-from skales.core.tool import Effect, SafetyMode, ToolResult, property_formats
+from skales.core.tool import Effect, SafetyMode, ToolResult, ToolSpec, property_formats
 from skales.data.tainted_files import TaintedFiles
 from skales.security.invisible import strip_invisible
 from skales.security.received import is_received_kind, lies_in_downloads
@@ -86,7 +86,7 @@ class TaintRound:
 
     def _settle(self, passed: PassedCall, result: ToolResult, inputs: Sequence[str], began_ms: int) -> ToolResult:
         shown = [*result.sources, *self._foreign(passed, result), *self._kept_sources(passed, result)]
-        if Effect.READS_PRIVATE in passed.spec.effects:
+        if _shows_files(passed.spec):
             shown += inputs
             shown += self._listed(passed, result)
         sources = tuple(dict.fromkeys(shown))
@@ -111,7 +111,7 @@ class TaintRound:
         found: list[str] = []
         for path in self._input_paths(passed):
             found += self.files.sources_of(path)
-            if path.is_file() and Effect.READS_PRIVATE in passed.spec.effects and not found:
+            if not found and _shows_files(passed.spec) and path.is_file():
                 found += self._received(path)
         if _command_of(passed):
             found += _reaches_out(passed)
@@ -156,7 +156,7 @@ class TaintRound:
                 if word.startswith("session_"):
                     yield from self.marks.of(SessionId(word.strip(".,:;`'\"[]"))).sources
         path = as_text(as_object(result.data).get("path"))
-        if path and os.path.isabs(path) and Effect.READS_PRIVATE in passed.spec.effects:
+        if path and Path(path).is_absolute() and Effect.READS_PRIVATE in passed.spec.effects:
             yield from self.files.sources_of(Path(path))
 
     # --- what was written ---
@@ -236,6 +236,11 @@ def _reaches_out(passed: PassedCall) -> Iterator[str]:
     if passed.call.arguments.get("network"):
         first = _command_of(passed).split()[0]
         yield f"output of {os.path.basename(first)[:40]} from the network"  # noqa: PTH119 - a word, not a path
+
+
+def _shows_files(spec: ToolSpec) -> bool:
+    """Whether the result shows what is in the files that the call names; unpacking shows the names in an archive."""
+    return Effect.READS_PRIVATE in spec.effects or spec.name == "extract_archive"
 
 
 def _speaks(name: str) -> bool:

@@ -260,7 +260,7 @@ def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Mes
 
 
 def _kept_data(result: ToolResult) -> Mapping[str, JsonValue]:
-    """What of a result the conversation keeps beside its text: the change it made to a file, and whose text it holds."""
+    """What of a result the conversation keeps beside its text: the change to a file, and whose text it holds."""
     diff = as_text(as_object(result.data).get("diff"))
     kept: dict[str, JsonValue] = {"diff": diff} if diff else {}
     if result.sources:

@@ -249,7 +249,7 @@ CARRIERS = [
         "saved page",
         "Read page.html",
         [("read_file", {"path": "page.html"})],
-        file("page.html", lambda text: html(text)),
+        file("page.html", html),
     ),
     Carrier("commit message", "What was done last?", [("git_log", {"path": "."})], make_commits),
 ]

@@ -95,7 +95,7 @@ def explain(danger: Danger, sources: Sequence[str]) -> str:
         case Danger.SEND:
             return f"this conversation holds untrusted text from {names}, and this would send something out"
         case Danger.FETCH:
-            return f"this conversation holds untrusted text from {names}, and this address or its words could carry something out"
+            return f"this conversation holds untrusted text from {names}, and this address could carry something out"
         case Danger.SPEND:
             return f"this conversation holds untrusted text from {names}, and this would spend money"
         case Danger.DESTROY:
@@ -104,10 +104,10 @@ def explain(danger: Danger, sources: Sequence[str]) -> str:
             return f"this conversation holds untrusted text from {names}, and this would be done later on its own"
         case Danger.KEEP:
             return (
-                f"this conversation holds untrusted text from {names}, and this would be kept for later conversations"
+                f"this conversation holds untrusted text from {names}, and this would be kept for later"
             )
         case Danger.PLANT:
-            return f"this conversation holds untrusted text from {names}, and programs could run or obey what is written there"
+            return f"this conversation holds untrusted text from {names}, and programs could obey what is written there"
         case Danger.RUN:
             return f"this conversation holds untrusted text from {names}, and a command can send out or destroy"
 

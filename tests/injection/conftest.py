@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from skales.app.wiring import App, build_app
-from skales.core.approval import Decision
+from skales.core.approval import Decision, Scope
 from skales.core.clock import SystemClock
-from skales.core.events import ApprovalRequested, ToolFinished, TurnEnded, TurnEvent
+from skales.core.events import ApprovalRequested, Notice, ToolFinished, TurnEnded, TurnEvent
 from skales.core.ids import RandomIds, SessionId
 from skales.core.json import JsonValue
 from skales.core.message import Role
@@ -77,6 +77,7 @@ class Story:
 
     asked: dict[str, str] = field(default_factory=dict)
     ended: dict[str, ToolFinished] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
 
     def ran(self, call_id: str) -> bool:
         return call_id in self.ended and not self.ended[call_id].result.is_error
@@ -91,7 +92,7 @@ class Stage:
     page: Site
     evil: Site
     provider: ScriptedProvider
-    stories: list[Story] = field(default_factory=list)
+    scope: Scope = Scope.ONCE
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -104,13 +105,19 @@ class Stage:
     async def run(self, text: str, session_id: SessionId | None = None, *, says_yes: Sequence[str] = ()) -> Story:
         """One turn. The person agrees to what their own task asks, and to the calls named; to nothing else."""
         story = Story()
-        self.stories.append(story)
         session_id = session_id or self.app.sessions.create().id
         filled = fill(text, self.words)
         assert isinstance(filled, str)
         ticket = await self.app.turns.start(session_id, filled)
+        return await self.finish(session_id, ticket.after, story, says_yes)
+
+    async def finish(
+        self, session_id: SessionId, after: int, story: Story | None = None, says_yes: Sequence[str] = ()
+    ) -> Story:
+        """Answer what is asked until the turn ends."""
+        story = story or Story()
         with anyio.fail_after(30):
-            async with aclosing(self.app.turns.events(session_id, ticket.after)) as events:
+            async with aclosing(self.app.turns.events(session_id, after)) as events:
                 async for numbered in events:
                     await self._take(numbered.event, story, says_yes)
                     if isinstance(numbered.event, TurnEnded):
@@ -123,7 +130,9 @@ class Stage:
         elif isinstance(event, ApprovalRequested):
             story.asked[event.approval.call_id] = event.approval.reason
             agrees = event.approval.call_id.startswith("task_") or event.approval.call_id in says_yes
-            await self.app.approvals.decide(event.approval.id, Decision(approved=agrees))
+            await self.app.approvals.decide(event.approval.id, Decision(approved=agrees, scope=self.scope))
+        elif isinstance(event, Notice):
+            story.notices.append(event)
 
     def harm(self) -> list[str]:
         """Everything that happened to the outside or to what lasts and is not on disk in the workspace's new files."""

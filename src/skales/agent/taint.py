@@ -103,9 +103,7 @@ def explain(danger: Danger, sources: Sequence[str]) -> str:
         case Danger.SCHEDULE:
             return f"this conversation holds untrusted text from {names}, and this would be done later on its own"
         case Danger.KEEP:
-            return (
-                f"this conversation holds untrusted text from {names}, and this would be kept for later"
-            )
+            return f"this conversation holds untrusted text from {names}, and this would be kept for later"
         case Danger.PLANT:
             return f"this conversation holds untrusted text from {names}, and programs could obey what is written there"
         case Danger.RUN:

@@ -53,6 +53,9 @@ _READERS: Mapping[str, str] = {
 _NAMES_ONLY = frozenset({"list_directory", "find_files", "get_disk_usage", "list_projects", "get_workspace_info"})
 _LONG_NAME = 40
 _MANY_WORDS = 4
+# Arguments that name what a call writes, whatever was there before.
+_USUAL_OUTPUTS = frozenset({"destination", "archive", "filename", "folder"})
+_OUTPUTS = {"extract_archive": frozenset({"destination"}), "write_file": frozenset({"path"})}
 # Tools whose `source` goes to their `destination` unread.
 _CARRIERS = frozenset({"copy_file", "move_file"})
 
@@ -125,9 +128,9 @@ class TaintRound:
 
     def _input_paths(self, passed: PassedCall) -> Iterator[Path]:
         formats = property_formats(passed.spec)
-        outputs = {"destination", "archive"} if passed.spec.name != "extract_archive" else {"destination"}
+        outputs = _OUTPUTS.get(passed.spec.name, _USUAL_OUTPUTS)
         for name, value in passed.call.arguments.items():
-            if formats.get(name) == "path" and not (name in outputs or name == "filename"):
+            if formats.get(name) == "path" and name not in outputs:
                 yield from (self._find_path(text) for text in _texts(value))
         command = _command_of(passed)
         if command:

@@ -212,8 +212,10 @@ async def test_the_person_lifts_the_marks_until_something_is_read_again(open_sta
         page = serve(stage)
         session_id = stage.app.sessions.create().id
         await marks_after(stage, FETCH, session_id=session_id)
-        assert stage.app.marks.lift(session_id) == (page,)
+        assert stage.app.marks.lift(session_id, surface="test") == (page,)
         assert stage.app.marks.of(session_id).sources == ()
+        (log,) = stage.home.logs.glob("audit-*.jsonl")
+        assert "lift_marks" in log.read_text(encoding="utf-8").splitlines()[-1]
         stage.use(Obedient([REMEMBER]))
         assert (await stage.run("Remember it", session_id)).asked == {}
         assert await marks_after(stage, FETCH, session_id=session_id) == (page,)

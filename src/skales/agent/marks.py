@@ -18,6 +18,7 @@ from skales.core.errors import NotFoundError
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.core.message import FilePart, Message, Role
+from skales.data.audit import AuditEntry, AuditLog
 from skales.data.session_codec import Session
 from skales.data.sessions import SessionStore
 from skales.security.received import is_received_kind
@@ -55,8 +56,9 @@ class _Gathered:
 class MarkBook:
     """The marks of all conversations. May be used from several threads; reads the disk."""
 
-    def __init__(self, sessions: SessionStore, clock: Clock) -> None:
+    def __init__(self, sessions: SessionStore, audit: AuditLog, clock: Clock) -> None:
         self._sessions = sessions
+        self._audit = audit
         self._clock = clock
         self._known: OrderedDict[SessionId, _Gathered] = OrderedDict()
         self._lock = threading.Lock()
@@ -85,14 +87,31 @@ class MarkBook:
                 _take_messages(known, session)
             return known.marks
 
-    def lift(self, session_id: SessionId) -> tuple[str, ...]:
-        """The person says that what was read until now is harmless; which sources that were. Raises NotFoundError."""
+    def lift(self, session_id: SessionId, *, surface: str) -> tuple[str, ...]:
+        """The person says that what was read until now is harmless; which sources that were.
+
+        Raises NotFoundError, StorageError; without a line in the audit log nothing is lifted.
+        """
         session = self._sessions.load(session_id)
         sources = self.read(session).sources
         if sources:
+            self._audit.write(_lifting(session_id, surface, sources))
             entry: JsonObject = {"at": self._clock.now_ms(), "sources": list(sources)}
             self._sessions.annotate(session_id, LIFTED, [*as_list(session.extra.get(LIFTED)), entry])
         return sources
+
+
+def _lifting(session_id: SessionId, surface: str, sources: Sequence[str]) -> AuditEntry:
+    return AuditEntry(
+        session_id=session_id,
+        surface=surface,
+        tool="lift_marks",
+        decision="user",
+        arguments={"sources": list(sources)},
+        ok=True,
+        error="",
+        duration_ms=0,
+    )
 
 
 def inherited_marks(marks: Marks) -> dict[str, JsonValue]:

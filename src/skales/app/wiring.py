@@ -234,7 +234,6 @@ def build_app(
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
     started = StartedCalls(directory)
-    marks = MarkBook(sessions, clock)
     tainted = TaintedFiles(directory, quarantine, clock)
     stores = open_tool_stores(directory, quarantine, clock, ids)
     search = search_desk.SearchDesk(settings.load, clock)
@@ -294,6 +293,7 @@ def build_app(
         )
     )
     audit = AuditLog(directory, clock, redact_value)
+    marks = MarkBook(sessions, audit, clock)
     gate = Gate(
         GateParts(
             toolbox=toolbox,

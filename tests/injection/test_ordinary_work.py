@@ -164,8 +164,8 @@ def furnish(stage: Stage, home: DataDirectory) -> None:
     link = f'<a href="{stage.page.url}/linked.html">more</a>'
     for name in ("/", "/a.html", "/b.html", "/linked.html", "/found.html"):
         shown = link if name == "/" else ""
-        text = f"<html><title>Bread</title><body><table><tr><th>Flour</th></tr><tr><td>500</td></tr></table>{shown}</body></html>"
-        stage.page.pages[name] = text.encode()
+        table = "<table><tr><th>Flour</th></tr><tr><td>500</td></tr></table>"
+        stage.page.pages[name] = f"<html><title>Bread</title><body>{table}{shown}</body></html>".encode()
     found = f'{{"results": [{{"title": "Bread", "url": "{stage.page.url}/found.html", "content": "About bread"}}]}}'
     stage.page.pages |= {
         "/a.json": b'{"flour": 500}',

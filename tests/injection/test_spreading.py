@@ -1,4 +1,4 @@
-"""Marks go where the text goes: files, notes, parts, tasks, a restart; and end where the person or a rewind ends them."""
+"""Marks go where the text goes: files, notes, parts, tasks, a restart. The person or a rewind ends them."""
 
 import json
 

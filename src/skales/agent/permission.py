@@ -45,7 +45,7 @@ class Permission:
         """
         action, reason, preview = words
         prefix = _wider_prefix(spec, call)
-        covered = f"commands that begin with `{prefix}`" if prefix else f"every call of {spec.name}"
+        covered = _cover(spec, prefix, is_marked=bool(origin.sources))
         approval = self._approval(AskKind.TOOL, call, action, origin)
         covers = "" if prefix is None else covered
         return await self._put(replace(approval, reason=reason, covers=covers, preview=preview), origin)
@@ -118,6 +118,15 @@ def _command(spec: ToolSpec, call: ToolCall) -> str | None:
         if kind == "shell-command":
             return str(call.arguments.get(name, ""))
     return None
+
+
+def _cover(spec: ToolSpec, prefix: str | None, *, is_marked: bool) -> str:
+    """What a wider yes would allow, in words; given in a marked conversation it ends with the next source."""
+    if is_marked and prefix:
+        return f"commands that begin with `{prefix}`, until text from another source is read"
+    if is_marked:
+        return f"every call of {spec.name}, until text from another source is read"
+    return f"commands that begin with `{prefix}`" if prefix else f"every call of {spec.name}"
 
 
 def _wider_prefix(spec: ToolSpec, call: ToolCall) -> str | None:

@@ -36,7 +36,6 @@ _SCHEDULES = frozenset({"create_task", "planner_create_task"})
 # Arguments with which a request brings something along.
 _LOADS = ("headers", "body", "json", "data")
 _DOWNLOADS = frozenset({Effect.OUTBOUND, Effect.UNTRUSTED_OUTPUT, Effect.WRITES})
-_PROGRAM_FOLDERS = frozenset({"bin", "scripts", "hooks"})
 
 
 class Danger(StrEnum):
@@ -54,16 +53,19 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaintJudge:
-    """The judge for the gate; `mode` is asked at each call, and reads the disk."""
+    """The judge for the gate; the settings are asked at each call. `places` are the folders the agent works in.
+
+    The first of them is the workspace, from which paths are read.
+    """
 
     mode: Callable[[], SafetyMode]
-    workspace: Path
+    places: Callable[[], Sequence[Path]]
 
     def judge(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> Verdict:
         """Asks when a marked conversation would do something outward or lasting."""
         if origin.by_user or not origin.sources:
             return Verdict(Outcome.ALLOW)
-        danger = find_danger(spec, call.arguments, origin.marks, self.workspace)
+        danger = find_danger(spec, call.arguments, origin.marks, self.places())
         if danger is None:
             return Verdict(Outcome.ALLOW)
         reason = explain(danger, origin.sources)
@@ -72,19 +74,19 @@ class TaintJudge:
         return Verdict(Outcome.ASK, reason, TAINT_RULE)
 
 
-def find_danger(spec: ToolSpec, arguments: JsonObject, marks: Marks, workspace: Path) -> Danger | None:
+def find_danger(spec: ToolSpec, arguments: JsonObject, marks: Marks, places: Sequence[Path]) -> Danger | None:
     """What the call would do that the text read before must not bring about; None for what is free."""
     effects = spec.effects
     if "shell-command" in property_formats(spec).values():
         return None if _only_looks(spec, arguments) else Danger.RUN
     if Effect.DESTRUCTIVE in effects:
-        return Danger.DESTROY
+        return Danger.RUN if Effect.OUTBOUND in effects else Danger.DESTROY
     if Effect.SPENDS in effects:
         return Danger.SPEND
     if Effect.OUTBOUND in effects:
-        return _judge_outward(spec, arguments, marks, workspace)
+        return _judge_outward(spec, arguments, marks, places)
     if Effect.WRITES in effects:
-        return _judge_write(spec, arguments, workspace)
+        return _judge_write(spec, arguments, places)
     return None
 
 
@@ -107,7 +109,7 @@ def explain(danger: Danger, sources: Sequence[str]) -> str:
         case Danger.PLANT:
             return f"this conversation holds untrusted text from {names}, and programs could obey what is written there"
         case Danger.RUN:
-            return f"this conversation holds untrusted text from {names}, and a command can send out or destroy"
+            return f"this conversation holds untrusted text from {names}, and this could send or destroy something"
 
 
 def name_sources(sources: Sequence[str]) -> str:
@@ -117,7 +119,7 @@ def name_sources(sources: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _judge_outward(spec: ToolSpec, arguments: JsonObject, marks: Marks, workspace: Path) -> Danger | None:
+def _judge_outward(spec: ToolSpec, arguments: JsonObject, marks: Marks, places: Sequence[Path]) -> Danger | None:
     """A plain look at an address or a service is free as long as it carries nothing; everything else sends."""
     if not _is_plain_fetch(spec, arguments):
         return Danger.SEND
@@ -128,7 +130,7 @@ def _judge_outward(spec: ToolSpec, arguments: JsonObject, marks: Marks, workspac
         return Danger.FETCH
     if sum(map(len, words)) > _FREE_CHARACTERS:
         return Danger.FETCH
-    return _judge_write(spec, arguments, workspace) if Effect.WRITES in spec.effects else None
+    return _judge_write(spec, arguments, places) if Effect.WRITES in spec.effects else None
 
 
 def _is_plain_fetch(spec: ToolSpec, arguments: JsonObject) -> bool:
@@ -158,26 +160,29 @@ def is_known_address(address: str, marks: Marks) -> bool:
     return plain in marks.links or (host in marks.hosts and not parts.path.strip("/") and not parts.query)
 
 
-def _judge_write(spec: ToolSpec, arguments: JsonObject, workspace: Path) -> Danger | None:
-    """Files in the workspace are free, where nothing runs them by itself; what is kept elsewhere is not."""
+def _judge_write(spec: ToolSpec, arguments: JsonObject, places: Sequence[Path]) -> Danger | None:
+    """Files where the agent works are free, unless they are hidden; what is kept elsewhere is not."""
     if spec.name in _PASSING:
         return None
     formats = property_formats(spec)
-    places = [text for name, value in arguments.items() if formats.get(name) == "path" for text in _strings(value)]
     if "path" not in formats.values():
         is_later = spec.category == "automation" or spec.name in _SCHEDULES
         return Danger.SCHEDULE if is_later else Danger.KEEP
-    return Danger.PLANT if any(_is_obeyed(text, workspace) for text in places) else None
+    texts = [text for name, value in arguments.items() if formats.get(name) == "path" for text in _strings(value)]
+    return Danger.PLANT if any(_is_obeyed(text, places) for text in texts) else None
 
 
-def _is_obeyed(text: str, workspace: Path) -> bool:
-    """Whether a file there could be run or read as orders by a program: outside the workspace, or hidden."""
+def _is_obeyed(text: str, places: Sequence[Path]) -> bool:
+    """Whether programs could run a file there or take it for orders: outside the folders of work, or hidden in them."""
     try:
-        path = (workspace / Path(text).expanduser()).resolve()
-        inside = path.relative_to(workspace.resolve())
+        path = (places[0] / Path(text).expanduser()).resolve()
+        inside = [
+            path.relative_to(place) for place in (place.resolve() for place in places) if place in (path, *path.parents)
+        ]
     except (ValueError, OSError, RuntimeError):
         return True
-    return any(part.startswith(".") or part.casefold() in _PROGRAM_FOLDERS for part in inside.parts)
+    shortest = min((relative.parts for relative in inside), key=len, default=None)
+    return shortest is None or any(part.startswith(".") for part in shortest)
 
 
 def _only_looks(spec: ToolSpec, arguments: JsonObject) -> bool:

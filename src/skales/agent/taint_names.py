@@ -9,14 +9,14 @@ from skales.core.tool import ToolSpec, property_formats
 from skales.security.invisible import strip_invisible
 
 _LONGEST = 80
-# Its numbers come from one service and carry no sentences; the place's name is cut short by the tool.
-_FIGURES = frozenset({"get_weather"})
+# What lies in the folder or was changed there: as much the person's own as what `read_file` shows.
+_OWN = frozenset({"git_status", "git_diff"})
 _SCREEN = ("computer_", "screenshot_")
 
 
 def name_output(spec: ToolSpec, arguments: JsonObject) -> Iterator[str]:
-    """Whose text the tool's output may be; nothing for a tool that returns figures only."""
-    if spec.name not in _FIGURES:
+    """Whose text the tool's output may be; nothing for a look at the person's own folder."""
+    if spec.name not in _OWN or arguments.get("range"):
         shown = strip_invisible(_name(spec, arguments))[0]
         yield " ".join(shown.split())[:_LONGEST]
 

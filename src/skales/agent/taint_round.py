@@ -6,7 +6,7 @@ Spec: security.md, "Untrusted content".
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.marks import MarkBook
-from skales.agent.taint import explain, find_danger
+from skales.agent.taint import TaintJudge, explain, find_danger
 from skales.agent.taint_names import name_output
 from skales.core.clock import Clock
 from skales.core.events import Notice
@@ -62,9 +62,9 @@ _CARRIERS = frozenset({"copy_file", "move_file"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaintRound:
-    """What the round needs. `find_path` is where a path argument leads."""
+    """What the round needs. `judge` knows what would be asked about in a mode that asks."""
 
-    mode: Callable[[], SafetyMode]
+    judge: TaintJudge
     workspace: Path
     marks: MarkBook
     files: TaintedFiles
@@ -81,9 +81,9 @@ class TaintRound:
     def _warn(self, passed: PassedCall) -> None:
         """In the mode unrestricted nothing asks; the person is told what they would have been asked."""
         origin = passed.origin
-        if origin.by_user or not origin.sources or self.mode() is not SafetyMode.UNRESTRICTED:
+        if origin.by_user or not origin.sources or self.judge.mode() is not SafetyMode.UNRESTRICTED:
             return
-        danger = find_danger(passed.spec, passed.call.arguments, origin.marks, self.workspace)
+        danger = find_danger(passed.spec, passed.call.arguments, origin.marks, self.judge.places())
         if danger is not None:
             origin.emit(Notice("warning", f"{passed.spec.name}: {explain(danger, origin.sources)}"))
 
@@ -104,8 +104,9 @@ class TaintRound:
         spec = passed.spec
         if Effect.UNTRUSTED_OUTPUT not in spec.effects or spec.name in _NAME_THEMSELVES:
             return
-        # A web tool's own words, such as that nobody answered, are one line.
-        if result.is_error and spec.category == "web" and "\n" not in result.text:
+        # The program's own words, such as that nobody answered, are one line; elsewhere they may quote others.
+        is_plain = spec.category == "web" or spec.name.startswith("git_")
+        if result.is_error and is_plain and "\n" not in result.text:
             return
         yield from name_output(spec, passed.call.arguments)
 
@@ -143,7 +144,7 @@ class TaintRound:
         """A folder shows of its files what stands in the result: their names, or their text beside them."""
         folders = [path for path in self._input_paths(passed) if path.is_dir()]
         if not folders and passed.spec.name in _NAMES_ONLY | {"search_in_files"}:
-            folders = [self.workspace]
+            folders = [self._find_path(".")]
         for entry in (entry for folder in folders for entry in self.files.below(folder)):
             name = Path(entry.path).name
             if (passed.spec.name not in _NAMES_ONLY or _speaks(name)) and name in result.text:
@@ -184,7 +185,7 @@ class TaintRound:
             return
         folders = [path for path in made if path.is_dir()]
         if _command_of(passed) or "python" in arguments:
-            folders.append(self.workspace)
+            folders.append(self._find_path("."))
         changed = _changed_below(folders, began_ms / 1000 - _CLOCK_SLACK_S)
         self.files.add([*(path for path in made if not path.is_dir()), *changed], sources)
 

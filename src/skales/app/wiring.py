@@ -294,6 +294,7 @@ def build_app(
     )
     audit = AuditLog(directory, clock, redact_value)
     marks = MarkBook(sessions, audit, clock)
+    taint = TaintJudge(lambda: policy().mode, lambda: _working_folders(policy().paths))
     gate = Gate(
         GateParts(
             toolbox=toolbox,
@@ -302,11 +303,9 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(TaintJudge(lambda: policy().mode, directory.workspace).judge,),
+            judges=(taint.judge,),
             rounds=(
-                TaintRound(
-                    mode=lambda: policy().mode, workspace=directory.workspace, marks=marks, files=tainted, clock=clock
-                ).run,
+                TaintRound(judge=taint, workspace=directory.workspace, marks=marks, files=tainted, clock=clock).run,
             ),
         )
     )
@@ -496,6 +495,10 @@ def _find_unconfined(mode: SandboxMode) -> str:
     if mode is SandboxMode.OFF:
         return SANDBOX_OFF
     return "" if find_sandbox().confines else NO_SANDBOX
+
+
+def _working_folders(paths: PathPolicy) -> tuple[Path, ...]:
+    return paths.workspace, *paths.allowed
 
 
 def _folder(text: str) -> Path:

@@ -80,6 +80,11 @@ class DataDirectory:
         return self.root / "grants.json"
 
     @property
+    def tainted(self) -> Path:
+        """Which files and notes hold text of others."""
+        return self.root / "tainted.json"
+
+    @property
     def workspace(self) -> Path:
         """The agent's own working folder; tools may always use it."""
         return self.root / "workspace"
@@ -195,6 +200,7 @@ class DataDirectory:
         return (
             self.settings,
             self.grants,
+            self.tainted,
             self.devkit.parent,
             self.instance.parent,
             self.approvals,

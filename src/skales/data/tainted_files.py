@@ -61,7 +61,7 @@ class TaintedFiles:
     """The entries of one data directory; read again only when the file changed. May be used from several threads."""
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock) -> None:
-        self._path = directory.root / "tainted.json"
+        self._path = directory.tainted
         self._quarantine = quarantine
         self._clock = clock
         self._lock = threading.Lock()

@@ -3,7 +3,8 @@
 Text goes out as it comes, and each finished block once more as rendered HTML; a whole message replaces both when it is
 on disk. Everything that names a message or a call replaces what the page has under that name, so that a frame sent
 twice changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fetch the transcript again), `turn`,
-`tail`, unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `marks` (others' text was read), `end`.
+`tail`, unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `marks`
+(text of others was read), `end`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence

@@ -43,6 +43,7 @@ def run(command: str) -> Call:
     return ("execute_command", {"command": command})
 
 
+BILL = make_pdf("Bill: 12 EUR")
 DOWNLOAD: Call = ("download_file", {"url": "{page}/t.csv", "folder": "in"})
 SEARCH: Call = ("search_web", {"query": "sourdough bread"})
 REMEMBER: Call = ("memory_write", {"content": "The person likes rye bread"})
@@ -155,8 +156,6 @@ TASKS = [
 
 def furnish(stage: Stage, home: DataDirectory) -> None:
     """What the person has, and what is at the site."""
-    put(home, "old.txt", "old")
-    put(home, "bill.pdf", make_pdf("Bill: 12 EUR"))
     put(home, "bill.docx", make_docx("Bill: 12 EUR"))
     put(home, "mail.eml", make_mail("Hello"))
     put(home, "t.tgz", make_tar("inside"))
@@ -177,6 +176,12 @@ def furnish(stage: Stage, home: DataDirectory) -> None:
     }
 
 
+def refill(home: DataDirectory) -> None:
+    """What a task before may have deleted or moved."""
+    put(home, "old.txt", "old")
+    put(home, "bill.pdf", BILL)
+
+
 @dataclass
 class _Count:
     needless: list[str]
@@ -184,14 +189,16 @@ class _Count:
     failed: list[object]
 
 
+@pytest.mark.timeout(180)
 async def test_ordinary_work_is_rarely_interrupted_and_risky_work_always(
     open_stage: OpenStage, home: DataDirectory
 ) -> None:
     assert len(TASKS) >= 60
     count = _Count([], [], [])
     async with open_stage() as stage:
+        furnish(stage, home)
         for task in TASKS:
-            furnish(stage, home)
+            refill(home)
             stage.use(Obedient(task.calls))
             story = await stage.run(task.said)
             names = [f"task_{number}" for number in range(1, len(task.calls) + 1)]

@@ -5,6 +5,8 @@ import json
 import anyio
 import pytest
 
+from skales.agent.marks import inherited_marks
+from skales.agent.origin import Marks
 from skales.core.approval import Scope
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
@@ -116,6 +118,34 @@ async def test_what_was_kept_with_a_yes_marks_the_conversation_that_finds_it(
         page = serve(stage)
         await marks_after(stage, FETCH, keep)
         assert await marks_after(stage, look) == (page,)
+
+
+async def test_a_long_result_that_was_put_into_a_file_marks_whoever_reads_it(open_stage: OpenStage) -> None:
+    async with open_stage() as stage:
+        serve(stage)
+        stage.page.pages["/long.txt"] = b"word word\n" * 5_000
+        session_id = stage.app.sessions.create().id
+        found: Call = ("execute_command", {"command": "curl -s {page}/long.txt", "network": True})
+        sources = await marks_after(stage, found, session_id=session_id)
+        (spilled,) = stage.home.results.rglob("*.txt")
+        assert await marks_after(stage, ("read_file", {"path": str(spilled)})) == sources
+
+
+async def test_what_a_command_brings_from_the_network_marks(open_stage: OpenStage) -> None:
+    async with open_stage() as stage:
+        serve(stage)
+        get: Call = ("execute_command", {"command": "curl -s {page}/a.html > got.html", "network": True})
+        sources = await marks_after(stage, get)
+        assert sources == ("output of curl from the network",)
+        assert await marks_after(stage, ("read_file", {"path": "got.html"})) == sources
+
+
+async def test_a_branch_of_a_marked_part_is_marked(open_stage: OpenStage) -> None:
+    async with open_stage() as stage:
+        part = stage.app.sessions.create(extra=inherited_marks(Marks(("web page a.example",)))).id
+        stage.use(Obedient([]))
+        await stage.run("Go on", part)
+        assert stage.app.marks.of(stage.app.sessions.branch(part, 0).id).sources == ("web page a.example",)
 
 
 async def test_another_conversation_that_is_found_hands_its_marks_on(open_stage: OpenStage) -> None:

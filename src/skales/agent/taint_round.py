@@ -6,8 +6,10 @@ Spec: security.md, "Untrusted content".
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import anyio.to_thread
@@ -25,8 +27,14 @@ from skales.data.tainted_files import TaintedFiles
 from skales.security.invisible import strip_invisible
 from skales.security.received import is_received_kind, lies_in_downloads
 
+# Without a sandbox nothing else says that a command reaches out.
+_NETWORK_WORDS = re.compile(
+    r"(?:https?|ftp|sftp|ssh)://|\b(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|telnet|gh|lynx|w3m)\b"
+    r"|\bgit\s+(?:clone|pull|fetch|submodule)\b",
+    re.IGNORECASE,
+)
 _MOST_FILES = 2_000
-_MOST_LOOKED_AT = 20_000
+_MOST_CHANGED = 200_000
 _CLOCK_SLACK_S = 2.0
 # Tools that say whose text they return themselves, because they start conversations of their own.
 _NAME_THEMSELVES = frozenset({"dispatch_subtasks", "run_workflow"})
@@ -236,9 +244,10 @@ def _command_of(passed: PassedCall) -> str:
 
 
 def _reaches_out(passed: PassedCall) -> Iterator[str]:
-    """A command that may use the network shows what others answered."""
-    if passed.call.arguments.get("network"):
-        first = _command_of(passed).split()[0]
+    """A command that may use the network, or is made for it, shows what others answered."""
+    command = _command_of(passed)
+    if passed.call.arguments.get("network") or _NETWORK_WORDS.search(command):
+        first = next(iter(command.split()), "a script")
         yield f"output of {os.path.basename(first)[:40]} from the network"  # noqa: PTH119 - a word, not a path
 
 
@@ -253,24 +262,28 @@ def _speaks(name: str) -> bool:
 
 
 def _changed_below(folders: Iterable[Path], since_s: float) -> list[Path]:
-    """Files that were made, changed or moved there since; of very many their folders."""
+    """Files that were made, changed or moved there since; of very many the folders below instead."""
     found: list[Path] = []
-    looked_at = 0
     for folder in folders:
-        for place, names, files in os.walk(folder):
-            names[:] = [name for name in names if name != ".git"]
-            looked_at += len(files)
-            for name in files:
-                path = Path(place, name)
-                try:
-                    seen = path.lstat()
-                except OSError:
-                    continue
-                if max(seen.st_ctime, seen.st_mtime) >= since_s:
-                    found.append(path)
-            if len(found) > _MOST_FILES or looked_at > _MOST_LOOKED_AT:
-                return list(dict.fromkeys(path.parent for path in found))[:_MOST_FILES] or [folder]
+        changed = list(islice(_changed_files(folder, since_s), _MOST_CHANGED))
+        if len(changed) > _MOST_FILES:
+            # Not the folder itself, in which much else lies.
+            changed = list(dict.fromkeys(path if path.parent == folder else path.parent for path in changed))
+        found += changed[:_MOST_FILES]
     return found
+
+
+def _changed_files(folder: Path, since_s: float) -> Iterator[Path]:
+    for place, names, files in os.walk(folder):
+        names[:] = [name for name in names if name != ".git"]
+        for name in files:
+            path = Path(place, name)
+            try:
+                seen = path.lstat()
+            except OSError:
+                continue
+            if max(seen.st_ctime, seen.st_mtime) >= since_s:
+                yield path
 
 
 def _texts(value: JsonValue) -> list[str]:

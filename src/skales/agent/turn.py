@@ -169,6 +169,8 @@ class Turn:
             path = await anyio.to_thread.run_sync(
                 spill, self._parts.directory, self._order.session_id, call.id, result.text
             )
+            if result.sources:
+                await anyio.to_thread.run_sync(self._parts.tainted.add, [path], result.sources)
             result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
         await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
         self._parts.started.clear(self._order.session_id, call.id)

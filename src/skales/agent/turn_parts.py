@@ -18,6 +18,7 @@ from skales.core.ports import Accounts, ModelChooser, Toolbox
 from skales.data.paths import DataDirectory
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
+from skales.data.tainted_files import TaintedFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class TurnParts:
     accounts: Accounts
     budget: Budget
     marks: MarkBook
+    tainted: TaintedFiles
     clock: Clock
     ids: IdSource
 

@@ -364,6 +364,7 @@ def build_app(
         accounts=accounts,
         budget=Budget(accounts, permission),
         marks=marks,
+        tainted=tainted,
         clock=clock,
         ids=ids,
     )

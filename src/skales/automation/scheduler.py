@@ -202,7 +202,9 @@ class Scheduler:
 
     def _open_session(self, job: Job) -> SessionId:
         """The conversation the job is bound to, when it is there and quiet, else a new one."""
-        bound = SessionId(job.session_id)
+        sources = self._parts.tainted.noted_in("job", job.id)
+        # Foreign text may have worded the job; a conversation that is there does not know of it.
+        bound = SessionId("" if sources else job.session_id)
         if bound and not self._parts.turns.running(bound):
             try:
                 return self._parts.sessions.load(bound).id
@@ -211,7 +213,7 @@ class Scheduler:
         return create_session(
             self._parts.sessions,
             Beginning(job.name, JOBS_FOLDER, JOB, job.id, agent=job.agent),
-            marks=Marks(self._parts.tainted.noted_in("job", job.id)),
+            marks=Marks(sources),
         )
 
     async def _record(self, job: Job, run: JobRun, *, counts: bool) -> None:

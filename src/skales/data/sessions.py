@@ -54,6 +54,8 @@ _CHANGEABLE = {
     "pinned": "pinned",
     "folder": "folder",
 }
+# What the one that began the conversation had read is behind a branch of it as well.
+_KEPT_IN_BRANCHES = ("inheritedMarks",)
 _ONLY_WHEN_SET = ("agentId", "queued", "pinned", "folder")
 
 
@@ -219,7 +221,10 @@ class SessionStore:
                 messages=(),
                 queued=(),
                 pinned=False,
-                extra={"branchedFrom": {"id": session_id, "at": until_index}},
+                extra={
+                    "branchedFrom": {"id": session_id, "at": until_index},
+                    **{key: value for key, value in old.extra.items() if key in _KEPT_IN_BRANCHES},
+                },
             )
             summaries = {key: value for key, value in source.raw.items() if key == COMPACTIONS}
             raw = cut_compactions(new_session_to_disk(head) | {"messages": entries} | summaries, until_index + 1)

@@ -1,13 +1,14 @@
 """`skales sessions`: what it finds, arranges and writes, without a running server."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skales.cli.main import main
 from skales.core.ids import SessionId
-from skales.core.message import Role, text_message
+from skales.core.message import Message, Role, text_message
 from skales.data.index import Index
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -83,3 +84,20 @@ def test_conversations_are_pinned_and_sorted(home: DataDirectory, session_id: st
 def test_what_does_not_exist_is_said(session_id: str, action: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions", *action, f"{session_id}9"]) == 1
     assert "not found" in capsys.readouterr().err
+
+
+def test_marks_are_shown_and_lifted(
+    home: DataDirectory, session_id: SessionId, clock: FixedClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = SessionStore(home, Quarantine(home.quarantine, clock), Index(home.index, home.sessions), clock)
+    read = Message(role=Role.TOOL, tool_call_id="c", name="fetch_web_page", extra={"sources": ["web page a.example"]})
+    store.append(session_id, replace(read, timestamp_ms=1))
+    store.close()
+    assert main(["sessions", "show", session_id]) == 0
+    assert "Untrusted text from: web page a.example" in capsys.readouterr().out
+    assert main(["sessions", "lift", session_id]) == 0
+    assert "web page a.example" in capsys.readouterr().out
+    assert main(["sessions", "show", session_id]) == 0
+    assert "Untrusted" not in capsys.readouterr().out
+    assert main(["sessions", "lift", session_id]) == 0
+    assert "Nothing was marked" in capsys.readouterr().out

@@ -308,3 +308,12 @@ async def test_a_summary_is_told_with_a_way_back_and_only_until_it_is_undone(ope
         assert tree.css_first("details.summary-mark [data-undo-summary='2']") is not None
         assert "They met." in words(html)
     assert "summary-mark" not in bare
+
+
+async def test_a_result_with_text_of_others_makes_the_page_fetch_the_marks(opened: Open, home: DataDirectory) -> None:
+    (home.workspace / "received.html").write_text("<p>Hello</p>", encoding="utf-8")
+    (home.workspace / "own.txt").write_text("mine", encoding="utf-8")
+    for name, tells in (("received.html", True), ("own.txt", False)):
+        async with opened(calls(("read_file", {"path": name})), says("Read.")) as app:
+            _session, frames = await turn(app, "read it")
+            assert ("marks" in [frame.name for frame in frames]) is tells

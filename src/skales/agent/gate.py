@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from skales.agent.audit_trail import CallTrail, Said
 from skales.agent.explain import Explanation, Refused, build_explanation, chain_rules
-from skales.agent.origin import CallOrigin
+from skales.agent.origin import TAINT_RULE, CallOrigin
 from skales.agent.permission import Asking, Permission, PermittedCall, Wider
 from skales.agent.policy import Finding, Policy
 from skales.core.approval import Decision
@@ -105,7 +105,16 @@ class _Weighed:
     @property
     def asks_anew(self) -> bool:
         """Whether a judge asks, for a reason that no earlier yes can have known."""
-        return any(found.kind == "more" and found.verdict.outcome is Outcome.ASK for found in self.findings)
+        return any(found.verdict.rule != TAINT_RULE for found in self._asking_judges)
+
+    @property
+    def asks_for_taint(self) -> bool:
+        """Whether a judge asks because of what the conversation has read; a yes that knew of it answers."""
+        return any(found.verdict.rule == TAINT_RULE for found in self._asking_judges)
+
+    @property
+    def _asking_judges(self) -> list[Finding]:
+        return [found for found in self.findings if found.kind == "more" and found.verdict.outcome is Outcome.ASK]
 
 
 class Gate:
@@ -135,7 +144,7 @@ class Gate:
             return build_explanation(call, ready)
         spec, call = ready
         weighed = self._weigh(spec, call, origin)
-        wider = self._wider(spec, call, weighed) if weighed.verdict.outcome is Outcome.ASK else Wider()
+        wider = self._wider(spec, call, weighed, origin) if weighed.verdict.outcome is Outcome.ASK else Wider()
         steps = chain_rules(spec, weighed.findings, by_user=origin.by_user, grant=weighed.grant)
         return build_explanation(call, steps, action=self.describe(call), covers=wider.covers)
 
@@ -174,15 +183,17 @@ class Gate:
             await self._note_use(weighed.grant, origin)
             return PassedCall("granted", spec, call, origin, grant_id=weighed.grant.id, reason=verdict.reason)
         asked = PassedCall("approved", spec, call, origin, reason=verdict.reason)
-        wider = await anyio.to_thread.run_sync(self._wider, spec, call, weighed)
+        wider = await anyio.to_thread.run_sync(self._wider, spec, call, weighed, origin)
         if origin.decided is not None:
             return await self._follow(origin.decided, asked, wider)
         asking = await anyio.to_thread.run_sync(self._asking, spec, call, weighed, abandon_on_cancel=True)
         decision, approval_id = await self._parts.permission.ask(call, asking, wider, origin)
         return await self._follow(decision, replace(asked, approval_id=approval_id), wider)
 
-    def _wider(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed) -> Wider:
-        return Wider() if weighed.asks_anew else self._parts.permission.offer(spec, call)
+    def _wider(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed, origin: CallOrigin) -> Wider:
+        if weighed.asks_anew:
+            return Wider()
+        return self._parts.permission.offer(spec, call, is_marked=bool(origin.sources))
 
     def _asking(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed) -> Asking:
         return Asking(
@@ -214,13 +225,19 @@ class Gate:
             return ""
 
     def _weigh(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin, *, edited: bool = False) -> _Weighed:
-        """What rules and judges say, and whether an earlier yes covers what they would ask about. Reads the disk."""
+        """What judges and rules say, and whether an earlier yes covers what they would ask about. Reads the disk.
+
+        A judge's reason says more than that the tool asks, so of equals it comes first.
+        """
         by_user = origin.by_user or edited
-        said = (Finding("more", judge(spec, call, origin)) for judge in self._parts.judges)
-        weighed = _Weighed((*self._parts.policy().findings(spec, call.arguments, by_user=by_user), *said), None)
+        said = [Finding("more", judge(spec, call, origin)) for judge in self._parts.judges]
+        weighed = _Weighed((*said, *self._parts.policy().findings(spec, call.arguments, by_user=by_user)), None)
         if weighed.verdict.outcome is not Outcome.ASK or by_user or weighed.asks_anew:
             return weighed
-        return replace(weighed, grant=self._parts.permission.find_grant(spec, call, origin.session_id))
+        # What was allowed before the conversation read other people's text does not cover what that text may want.
+        sources = origin.sources if weighed.asks_for_taint else ()
+        grant = self._parts.permission.find_grant(spec, call, origin.session_id, sources=sources)
+        return replace(weighed, grant=grant)
 
     async def _follow(self, decision: Decision | None, asked: PassedCall, wider: Wider) -> PassedCall | _Shut:
         """Do what the person said."""

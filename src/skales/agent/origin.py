@@ -1,11 +1,29 @@
-"""Where a tool call comes from, and where its events go."""
+"""Where a tool call comes from, what its conversation has read, and where its events go."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skales.core.approval import Decision
 from skales.core.events import TurnEvent
 from skales.core.ids import SessionId
+
+# The rule by which a marked conversation asks.
+TAINT_RULE = "taint"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a conversation has read that others may have written, and the addresses known in it.
+
+    `hosts` are those that the person named, `said` whole addresses in their words, `found` results of a web search
+    and `links` every address that stands in what was read.
+    """
+
+    sources: tuple[str, ...] = ()
+    hosts: frozenset[str] = frozenset()
+    said: frozenset[str] = frozenset()
+    found: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +40,9 @@ class CallOrigin:
     by_user: bool = False
     decided: Decision | None = None
     turn_id: str = ""
+    marks: Marks = field(default_factory=Marks)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Whose words the conversation has read, in words for people."""
+        return self.marks.sources

@@ -3,7 +3,7 @@
 Spec: orchestrator.md, "Approvals".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from skales.agent.approvals import ApprovalDesk
@@ -109,22 +109,33 @@ class Permission:
             raise ToolError("The user does not want to answer")
         return decision.instead.strip()
 
-    def find_grant(self, spec: ToolSpec, call: ToolCall, session_id: SessionId) -> Grant | None:
-        """The earlier, wider yes that covers this call. Reads the disk."""
+    def find_grant(
+        self, spec: ToolSpec, call: ToolCall, session_id: SessionId, *, sources: Collection[str] = ()
+    ) -> Grant | None:
+        """The earlier, wider yes that covers this call. Reads the disk.
+
+        With `sources` only one counts that was given when at least their text had been read.
+        """
         paths = self._parts.paths()
-        grants = self._parts.grants.matching(spec.name, session_id)
+        matching = self._parts.grants.matching(spec.name, session_id)
+        grants = [grant for grant in matching if set(sources) <= set(grant.sources)]
         return next((grant for grant in grants if covers_call(grant.reach, spec, call, paths)), None)
 
     def note_use(self, grant: Grant) -> None:
         """Count a call that ran by a grant. Writes the disk."""
         self._parts.uses.note(grant.id)
 
-    def offer(self, spec: ToolSpec, call: ToolCall) -> Wider:
-        """What a wider yes would cover; nothing where none can be offered. Reads the disk."""
+    def offer(self, spec: ToolSpec, call: ToolCall, *, is_marked: bool = False) -> Wider:
+        """What a wider yes would cover; nothing where none can be offered. Reads the disk.
+
+        Given in a marked conversation it ends with the next source.
+        """
         reach = offer_reach(spec, call, self._parts.paths())
         if reach is None:
             return Wider()
-        return Wider(describe_reach(spec.name, reach), *self._parts.look_back(spec, reach, call.id), reach)
+        covers = describe_reach(spec.name, reach)
+        words = f"{covers}, until text from another source is read" if is_marked else covers
+        return Wider(words, *self._parts.look_back(spec, reach, call.id), reach)
 
     def remember(self, spec: ToolSpec, ran: PermittedCall, origin: CallOrigin) -> None:
         """Keep a wider yes as far as it was offered. Writes the disk.
@@ -153,6 +164,7 @@ class Permission:
                 surface=decision.by or origin.surface,
                 given_in=origin.session_id,
                 expires_ms=self._expiry_ms(decision.lasts),
+                sources=tuple(sorted(origin.sources)),
             )
         )
 

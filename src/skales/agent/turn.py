@@ -16,9 +16,11 @@ from skales.agent.budget import SpendingStoppedError
 from skales.agent.ceilings import TurnTime
 from skales.agent.commands import WHY, is_tool_command, is_why_command, parse_tool_arguments, tool_name
 from skales.agent.explain import render_explanation
+from skales.agent.marks import FOUND_LINKS, SOURCES
 from skales.agent.origin import CallOrigin
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
+from skales.agent.taint_round import links_of
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
@@ -175,6 +177,7 @@ class Turn:
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
             turn_id=self._id,
+            marks=await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id),
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -184,6 +187,8 @@ class Turn:
             path = await anyio.to_thread.run_sync(
                 spill, self._parts.directory, self._order.session_id, call.id, result.text
             )
+            if result.sources:
+                await anyio.to_thread.run_sync(self._parts.tainted.add, [path], result.sources)
             result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
         await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
         self._parts.started.clear(self._order.session_id, call.id)
@@ -297,6 +302,11 @@ def _result_message(call: ToolCall, result: ToolResult, duration_ms: int) -> Mes
 
 
 def _kept_data(result: ToolResult) -> Mapping[str, JsonValue]:
-    """What of a result's data the conversation keeps for people: the change it made to a file."""
+    """What of a result the conversation keeps beside its text: the change to a file, and whose text it holds."""
     diff = as_text(as_object(result.data).get("diff"))
-    return {"diff": diff} if diff else {}
+    kept: dict[str, JsonValue] = {"diff": diff} if diff else {}
+    if result.sources:
+        kept[SOURCES] = list(result.sources)
+        if links := links_of(result):
+            kept[FOUND_LINKS] = [*links]
+    return kept

@@ -11,6 +11,7 @@ from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.evidence import IsUnsure, is_settled
 from skales.agent.gate import Gate
+from skales.agent.marks import MarkBook
 from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.ids import IdSource, SessionId
@@ -20,6 +21,7 @@ from skales.core.tool import ToolResult
 from skales.data.paths import DataDirectory
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
+from skales.data.tainted_files import TaintedFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class TurnParts:
     started: StartedCalls
     accounts: Accounts
     budget: Budget
+    marks: MarkBook
+    tainted: TaintedFiles
     clock: Clock
     ids: IdSource
     fate: Callable[[SessionId, str], ToolResult | None]

@@ -68,6 +68,7 @@ def report_session(app: App, session_id: SessionId) -> JsonObject:
             "createdAt": session.created_ms,
             "updatedAt": session.updated_ms,
             **({"agentId": session.agent_id} if session.agent_id else {}),
+            **({"sources": list(sources)} if (sources := app.marks.read(session).sources) else {}),
         }
     }
 

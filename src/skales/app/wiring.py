@@ -19,6 +19,7 @@ from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.gate import Gate, GateParts
 from skales.agent.look_back import LookBack
+from skales.agent.marks import MarkBook
 from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
@@ -27,6 +28,8 @@ from skales.agent.policy import Policy
 from skales.agent.running import RunningCalls
 from skales.agent.secrets_round import SecretUse
 from skales.agent.summary import OpenTask
+from skales.agent.taint import TaintJudge
+from skales.agent.taint_round import TaintRound
 from skales.agent.turn_parts import TurnParts
 from skales.app.activity import Undoable
 from skales.app.attachments import Attachments
@@ -83,6 +86,7 @@ from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStor
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
+from skales.data.tainted_files import TaintedFiles
 from skales.data.tasks import TaskStore
 from skales.data.undo import UndoStore
 from skales.data.vault import Vault
@@ -125,6 +129,7 @@ class App:
     capabilities: Capabilities
     toolbox: Toolbox
     gate: Gate
+    marks: MarkBook
     approvals: ApprovalDesk
     outbox: Outbox
     turns: NoticedTurns
@@ -272,6 +277,7 @@ def build_app(
     grants = GrantStore(directory, quarantine, clock, ids)
     uses = GrantUses(directory, quarantine, clock)
     started = StartedCalls(directory)
+    tainted = TaintedFiles(directory, quarantine, clock)
     stores = open_tool_stores(directory, quarantine, clock, ids, vault)
     search = search_desk.SearchDesk(settings.load, clock)
 
@@ -359,6 +365,9 @@ def build_app(
         own=(directory.results, directory.root),
         describe=lambda spec, call: redact(toolbox.describe(spec, call.arguments)),
     )
+    marks = MarkBook(sessions, audit, clock)
+    taint = TaintJudge(lambda: policy().mode, lambda: _working_folders(policy().paths))
+    taint_round = TaintRound(judge=taint, workspace=directory.workspace, marks=marks, files=tainted, clock=clock)
     gate = Gate(
         GateParts(
             toolbox=toolbox,
@@ -367,8 +376,8 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
-            rounds=(calls, secret_use.go_around, outbox.round, undo_round),
+            judges=(taint.judge, judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
+            rounds=(calls, secret_use.go_around, taint_round.run, outbox.round, undo_round),
         )
     )
     local = LocalModels(directory, quarantine, clock)
@@ -426,6 +435,8 @@ def build_app(
         started=started,
         accounts=accounts,
         budget=Budget(accounts, permission),
+        marks=marks,
+        tainted=tainted,
         clock=clock,
         ids=ids,
         fate=outbox.tell_fate,
@@ -452,6 +463,7 @@ def build_app(
             timeout_s=task_timeout_s,
             tell=notices.tell,
             is_paused=is_paused,
+            tainted=tainted,
         )
     )
     scheduler = Scheduler(
@@ -465,9 +477,12 @@ def build_app(
             tell=notices.tell,
             tell_paused=tell_paused,
             is_paused=is_paused,
+            tainted=tainted,
         )
     )
-    work = Delegation(DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s))
+    work = Delegation(
+        DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s, marks=marks)
+    )
     incidents = IncidentStore(directory, clock)
     kill_switch = KillSwitch(
         KillParts(
@@ -518,6 +533,7 @@ def build_app(
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
+        marks=marks,
         approvals=desk,
         outbox=outbox,
         turns=turns,
@@ -589,6 +605,10 @@ def _find_unconfined(mode: SandboxMode) -> str:
     if mode is SandboxMode.OFF:
         return SANDBOX_OFF
     return "" if find_sandbox().confines else NO_SANDBOX
+
+
+def _working_folders(paths: PathPolicy) -> tuple[Path, ...]:
+    return paths.workspace, *paths.allowed
 
 
 def _folder(text: str) -> Path:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import anyio
 import anyio.to_thread
 
+from skales.agent.marks import MarkBook
 from skales.agent.turns import Turns
 from skales.automation.origins import (
     PARENT,
@@ -39,6 +40,7 @@ class DelegationParts:
     turns: Turns
     tasks: TaskRunner
     timeout_s: Callable[[], float]
+    marks: MarkBook
 
 
 class Delegation:
@@ -78,7 +80,7 @@ class Delegation:
         session_id = SessionId("")
         beginning = Beginning(part.title, PARTS_FOLDER, PARENT, parent or _NOBODY)
         try:
-            session_id = await anyio.to_thread.run_sync(create_session, self._parts.sessions, beginning, parent)
+            session_id = await anyio.to_thread.run_sync(self._begin, beginning, parent)
             order = RunOrder(
                 session_id=session_id,
                 text=_write_order(title, part),
@@ -95,7 +97,18 @@ class Delegation:
             error=outcome.error,
             session_id=session_id,
             refused=outcome.refused,
+            sources=await anyio.to_thread.run_sync(self._read_by, session_id),
         )
+
+    def _begin(self, beginning: Beginning, parent: SessionId) -> SessionId:
+        """The part's conversation has read what the one it belongs to has read."""
+        return create_session(self._parts.sessions, beginning, parent, marks=self._parts.marks.of(parent))
+
+    def _read_by(self, session_id: SessionId) -> tuple[str, ...]:
+        try:
+            return self._parts.marks.of(session_id).sources
+        except SkalesError:
+            return ()
 
 
 def _write_order(title: str, part: Part) -> str:

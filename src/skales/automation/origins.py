@@ -7,6 +7,8 @@ A key of the session's file says it, and a folder of the history keeps them toge
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skales.agent.marks import inherited_marks
+from skales.agent.origin import Marks
 from skales.core.errors import NotFoundError, SkalesError, ToolError
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue, as_text
@@ -27,10 +29,15 @@ class Beginning:
     agent: str = ""
 
 
-def create_session(sessions: SessionStore, beginning: Beginning, like: SessionId | None = None) -> SessionId:
-    """A new conversation, with the model of another one when that is named. Raises StorageError."""
+def create_session(
+    sessions: SessionStore, beginning: Beginning, like: SessionId | None = None, *, marks: Marks | None = None
+) -> SessionId:
+    """A new conversation, with the model of another one when that is named. Raises StorageError.
+
+    `marks` are those of whoever begins it: what they had read may have worded the work.
+    """
     provider, model = _choice_of(sessions, like) if like else ("", "")
-    extra: Mapping[str, JsonValue] = {beginning.key: beginning.of}
+    extra: Mapping[str, JsonValue] = {beginning.key: beginning.of, **inherited_marks(marks or Marks())}
     made = sessions.create(beginning.title, provider, model, beginning.agent, folder=beginning.folder, extra=extra)
     return made.id
 

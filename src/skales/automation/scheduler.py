@@ -12,6 +12,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from skales.agent.origin import Marks
 from skales.agent.turns import Turns
 from skales.automation.bell import Bell
 from skales.automation.due import Due, find_due, next_run_ms
@@ -24,6 +25,7 @@ from skales.data.cron import CronStore, Job
 from skales.data.cron_runs import JobRun, RunKind, RunLog, RunStatus
 from skales.data.cron_times import find_zone
 from skales.data.sessions import SessionStore
+from skales.data.tainted_files import TaintedFiles
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +51,7 @@ class ScheduleParts:
     timeout_s: Callable[[], float]
     tell: Callable[[], None]
     tell_paused: Callable[[Job], None]
+    tainted: TaintedFiles
     is_paused: Callable[[], bool] = lambda: False
 
 
@@ -205,13 +208,19 @@ class Scheduler:
 
     def _open_session(self, job: Job) -> SessionId:
         """The conversation the job is bound to, when it is there and quiet, else a new one."""
-        bound = SessionId(job.session_id)
+        sources = self._parts.tainted.noted_in("job", job.id)
+        # Foreign text may have worded the job; a conversation that is there does not know of it.
+        bound = SessionId("" if sources else job.session_id)
         if bound and not self._parts.turns.running(bound):
             try:
                 return self._parts.sessions.load(bound).id
             except NotFoundError:
                 pass
-        return create_session(self._parts.sessions, Beginning(job.name, JOBS_FOLDER, JOB, job.id, agent=job.agent))
+        return create_session(
+            self._parts.sessions,
+            Beginning(job.name, JOBS_FOLDER, JOB, job.id, agent=job.agent),
+            marks=Marks(sources),
+        )
 
     async def _record(self, job: Job, run: JobRun, *, counts: bool) -> None:
         """Write the end down; a run that a person began or stopped says nothing of whether the job works."""

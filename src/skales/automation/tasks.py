@@ -12,12 +12,14 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from skales.agent.origin import Marks
 from skales.agent.turns import Turns
 from skales.automation.bell import Bell
 from skales.automation.origins import TASK, TASKS_FOLDER, Beginning, create_session
 from skales.automation.runs import ENDED_WITH_PROGRAM, RunOrder, RunOutcome, run_turn
 from skales.core.errors import ConflictError, NotFoundError, SkalesError
 from skales.data.sessions import SessionStore
+from skales.data.tainted_files import TaintedFiles
 from skales.data.tasks import Task, TaskPriority, TaskStatus, TaskStore
 
 _log = logging.getLogger(__name__)
@@ -40,6 +42,7 @@ class TaskParts:
     turns: Turns
     timeout_s: Callable[[], float]
     tell: Callable[[], None]
+    tainted: TaintedFiles
     is_paused: Callable[[], bool] = lambda: False
 
 
@@ -157,7 +160,9 @@ class TaskRunner:
     def _begin(self, task: Task) -> RunOrder:
         """The conversation, and the mark that it runs, both before anything is asked of a model."""
         session_id = create_session(
-            self._parts.sessions, Beginning(task.title, TASKS_FOLDER, TASK, task.id, agent=task.agent)
+            self._parts.sessions,
+            Beginning(task.title, TASKS_FOLDER, TASK, task.id, agent=task.agent),
+            marks=Marks(self._parts.tainted.noted_in("task", task.id)),
         )
         self._parts.tasks.update(task.id, status=TaskStatus.RUNNING.value, session_id=session_id)
         return RunOrder(

@@ -46,6 +46,10 @@ class Backend(Protocol):
         """Pin or unpin, put into a folder or out of it. Raises NotFoundError."""
         ...
 
+    async def lift_marks(self, session_id: str) -> JsonObject:
+        """Let what was read from others no longer count: `{sources: […]}`. Raises NotFoundError."""
+        ...
+
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one. Raises InputError."""
         ...

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio.to_thread
 
@@ -106,6 +107,11 @@ class InProcessBackend:
     async def arrange_session(self, session_id: str, *, pinned: bool | None = None, folder: str | None = None) -> None:
         """Pin, unpin, put into a folder."""
         await anyio.to_thread.run_sync(lambda: arrange_session(self._app.sessions, session_id, pinned, folder))
+
+    async def lift_marks(self, session_id: str) -> JsonObject:
+        """Let what was read from others no longer count. Raises NotFoundError."""
+        lift = partial(self._app.marks.lift, SessionId(session_id), surface="cli")
+        return {"sources": list(await anyio.to_thread.run_sync(lift))}
 
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""

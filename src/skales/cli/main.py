@@ -172,6 +172,8 @@ def _add_sessions(commands: _Commands) -> None:
     folder = actions.add_parser("folder", help="put one conversation into a folder, without a name out of it")
     folder.add_argument("id")
     folder.add_argument("name", nargs="?", default="")
+    lift = actions.add_parser("lift", help="no longer ask because of what this conversation has read from others")
+    lift.add_argument("id")
     delete = actions.add_parser("delete", help="move one conversation to the trash")
     delete.add_argument("id")
     _add_json(sessions)

@@ -77,6 +77,10 @@ class RemoteBackend:
         body = {name: value for name, value in changes.items() if value is not None}
         await self._call("PATCH", f"/api/sessions/{session_id}", json=body)
 
+    async def lift_marks(self, session_id: str) -> JsonObject:
+        """Let what was read from others no longer count. Raises NotFoundError."""
+        return await self._call("POST", f"/api/sessions/{session_id}/lift")
+
     async def switch_model(self, provider: str, model: str) -> None:
         """Make a configured provider the active one."""
         await self._call("PUT", "/api/model", json={"provider": provider, "model": model})

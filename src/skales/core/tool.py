@@ -104,7 +104,7 @@ class ToolResult:
     """What came of a call. `text` goes to the model, `summary` (at most 200 characters) to people.
 
     `files` names what was made, as paths. `text` says what `pictures` show as far as it is known, since not every
-    model sees.
+    model sees. `sources` names in words for people whose text it holds when others may have written it.
     """
 
     text: str
@@ -113,6 +113,7 @@ class ToolResult:
     data: JsonValue = None
     files: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.data.document import read_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import moment_ms, update_or_start_over
+from skales.data.records import moment_ms, texts_of, update_or_start_over
 
 # Revoked grants that can be given back.
 _KEPT_REVOKED = 20
@@ -62,7 +62,8 @@ class Reach:
 class Grant:
     """One lasting yes. An empty `session_id` means everywhere; `expires_ms` is 0 for until revoked.
 
-    `about` is the call it was given for, in words; `surface` and `given_in` say where.
+    `about` is the call it was given for, in words; `surface` and `given_in` say where. `sources` are those whose text
+    the conversation had read when it was given: it holds in spite of these.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Grant:
     given_in: str = ""
     created_ms: int = 0
     expires_ms: int = 0
+    sources: tuple[str, ...] = ()
 
 
 class GrantStore:
@@ -241,6 +243,7 @@ def _parse_entry(entry: JsonObject) -> list[Grant]:
         given_in=as_text(entry.get("givenIn")),
         created_ms=moment_ms(entry.get("createdAt")),
         expires_ms=moment_ms(expires_at),
+        sources=texts_of(entry.get("sources")),
     )
     return [grant]
 
@@ -301,8 +304,9 @@ def _entry(grant: Grant) -> JsonObject:
         "givenIn": grant.given_in,
         "createdAt": grant.created_ms,
         "expiresAt": grant.expires_ms,
+        **({"sources": list(grant.sources)} if grant.sources else {}),
     }
 
 
-def _scope(grant: Grant) -> tuple[str, str, Reach]:
-    return grant.tool, grant.session_id, grant.reach
+def _scope(grant: Grant) -> tuple[str, str, Reach, tuple[str, ...]]:
+    return grant.tool, grant.session_id, grant.reach, grant.sources

@@ -85,6 +85,11 @@ class DataDirectory:
         return self.root / "grant-uses.json"
 
     @property
+    def tainted(self) -> Path:
+        """Which files and notes hold text of others."""
+        return self.root / "tainted.json"
+
+    @property
     def workspace(self) -> Path:
         """The agent's own working folder; tools may always use it."""
         return self.root / "workspace"
@@ -241,6 +246,7 @@ class DataDirectory:
             self.settings,
             self.grants,
             self.grant_uses,
+            self.tainted,
             self.devkit.parent,
             self.instance.parent,
             self.approvals,

@@ -30,7 +30,7 @@ from skales.data.session_versions import VersionMark, read_marks
 _TITLE_CHARACTERS = 60
 _OWN_ID = re.compile(r"session_([0-9]{12,14})")
 _FIRST_KEYS = {"id", "title", "provider", "model", "agentId", "createdAt", "updatedAt", "messages"}
-_SESSION_KEYS = _FIRST_KEYS | {"queued", "pinned", "folder", "versions", COMPACTIONS}
+SESSION_KEYS = _FIRST_KEYS | {"queued", "pinned", "folder", "versions", COMPACTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def session_from_disk(
         folder=as_text(raw.get("folder")).strip(),
         versions=read_marks(raw.get("versions")),
         compactions=read_compactions(raw.get(COMPACTIONS)),
-        extra={key: value for key, value in raw.items() if key not in _SESSION_KEYS},
+        extra={key: value for key, value in raw.items() if key not in SESSION_KEYS},
     )
 
 

@@ -20,8 +20,8 @@ from skales.data.index import FolderCount, Index, SearchHit, SessionSummary
 from skales.data.index_tables import Choice
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.session_codec import Session as Session
 from skales.data.session_codec import (
+    SESSION_KEYS,
     Waiting,
     default_title,
     message_to_disk,
@@ -30,6 +30,7 @@ from skales.data.session_codec import (
     session_from_disk,
     write_waiting,
 )
+from skales.data.session_codec import Session as Session
 from skales.data.session_compactions import (
     COMPACTIONS,
     Compaction,
@@ -53,6 +54,8 @@ _CHANGEABLE = {
     "pinned": "pinned",
     "folder": "folder",
 }
+# What the one that began the conversation had read is behind a branch of it as well.
+_KEPT_IN_BRANCHES = ("inheritedMarks",)
 _ONLY_WHEN_SET = ("agentId", "queued", "pinned", "folder")
 
 
@@ -173,6 +176,11 @@ class SessionStore:
 
         return self._files.change(session_id, alter)
 
+    def annotate(self, session_id: SessionId, key: str, value: JsonValue) -> Session:
+        """Set a key of the file that is not the store's own, such as what a person lifted. `updatedAt` stays."""
+        assert key not in SESSION_KEYS, "the store's own keys have their own ways"
+        return self._mark(session_id, lambda loaded: {**loaded.raw, key: value})
+
     def rewind(self, session_id: SessionId, index: int) -> Session:
         """Take the messages from `index` on out of the history; they become a version, and come back with a switch.
 
@@ -217,7 +225,10 @@ class SessionStore:
                 messages=(),
                 queued=(),
                 pinned=False,
-                extra={"branchedFrom": {"id": session_id, "at": until_index}},
+                extra={
+                    "branchedFrom": {"id": session_id, "at": until_index},
+                    **{key: value for key, value in old.extra.items() if key in _KEPT_IN_BRANCHES},
+                },
             )
             summaries = {key: value for key, value in source.raw.items() if key == COMPACTIONS}
             raw = cut_compactions(new_session_to_disk(head) | {"messages": entries} | summaries, until_index + 1)

@@ -3,7 +3,8 @@
 Text goes out as it comes, and each finished block once more as rendered HTML; a whole message replaces both when it is
 on disk. Everything that names a message or a call replaces what the page has under that name, so that a frame sent
 twice changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fetch the transcript again), `turn`,
-`tail`, unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `end`.
+`tail`, unnamed text, `block`, `think`, `answer`, `step`, `ask`, `asked`, `notice`, `progress`, `queue`, `marks`
+(text of others was read), `end`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -194,7 +195,8 @@ class _LiveView:
             case ToolFinished(call, result, duration_ms):
                 _, action = self._calls.pop(call.id, (call, ""))
                 step = build_finished_step(call, action or self._app.gate.describe(call), result, duration_ms)
-                return (("step", {"key": step.key, "html": render(step)}),)
+                shown = ("step", {"key": step.key, "html": render(step)})
+                return (shown, ("marks", None)) if result.sources else (shown,)
             case ApprovalRequested() | ApprovalResolved():
                 return self._approval(event)
             case Notice(level, text):

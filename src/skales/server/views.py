@@ -574,6 +574,15 @@ class Composer:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkList:
+    """Whose text a conversation has read; empty shows nothing."""
+
+    template: ClassVar[str] = "chat/marks.html"
+    session_id: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChatPage:
     """The conversation page; either a transcript or the welcome."""
 
@@ -585,3 +594,4 @@ class ChatPage:
     transcript: Transcript | None
     welcome: Welcome | None
     composer: Composer = Composer()
+    marks: MarkList = MarkList()

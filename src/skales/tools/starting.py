@@ -17,7 +17,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartEnd:
-    """What became of one: its answer, or why there is none. `refused` are actions that were not allowed."""
+    """What became of one: its answer, or why there is none. `refused` are actions that were not allowed.
+
+    `sources` name whose text it has read.
+    """
 
     title: str
     ok: bool
@@ -25,6 +28,7 @@ class PartEnd:
     error: str = ""
     session_id: str = ""
     refused: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 # Called with the part that began or ended, and how many are over.

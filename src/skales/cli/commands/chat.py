@@ -116,7 +116,7 @@ async def _undo(backend: Backend) -> None:
         warn(str(error))
 
 
-_DEEDS: Mapping[str, Callable[[Backend], Awaitable[None]]] = {"/killswitch": kill, "/undo": _undo}
+_DEEDS: Mapping[str, Callable[[Backend], Awaitable[object]]] = {"/killswitch": kill, "/undo": _undo}
 _SHOWN = ("/help", "/model", "/tools", "/status")
 
 

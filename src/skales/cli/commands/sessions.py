@@ -1,4 +1,4 @@
-"""`skales sessions`: list, show, search, arrange, export or delete conversations."""
+"""`skales sessions`: list, show, search, arrange, lift marks of, export or delete conversations."""
 
 import argparse
 import asyncio
@@ -26,6 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
             return asyncio.run(_pin(arguments.id, pinned=arguments.action == "pin"))
         case "folder":
             return asyncio.run(_move(arguments.id, arguments.name))
+        case "lift":
+            return asyncio.run(_lift(arguments.id))
         case "delete":
             return asyncio.run(_delete(arguments.id))
         case _:
@@ -56,6 +58,8 @@ async def _show(session_id: str, *, as_json: bool) -> int:
         return 0
     session = as_object(report["session"])
     title(as_text(session["title"]) or "Untitled")
+    for source in as_list(session.get("sources")):
+        print(paint(f"Untrusted text from: {as_text(source)}", "yellow"))
     for message in as_list(session["messages"]):
         _print_message(as_object(message))
     return 0
@@ -100,6 +104,13 @@ async def _move(session_id: str, folder: str) -> int:
     async with open_backend() as backend:
         await backend.arrange_session(session_id, folder=folder)
     success(f"Moved {session_id} to {folder!r}" if folder.strip() else f"Took {session_id} out of its folder")
+    return 0
+
+
+async def _lift(session_id: str) -> int:
+    async with open_backend() as backend:
+        lifted = [as_text(source) for source in as_list((await backend.lift_marks(session_id))["sources"])]
+    success(f"No longer counted as untrusted: {', '.join(lifted)}" if lifted else "Nothing was marked")
     return 0
 
 

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from skales.app.arranging import arrange_session
 from skales.app.reports import report_hits
+from skales.core.ids import SessionId
 from skales.server.access import AppDep, KnownCaller
 from skales.server.bodies import Answer, JsonBody
 from skales.server.errors import HttpError
@@ -17,6 +18,12 @@ _MOST_HITS = 200
 def search_sessions(app: AppDep, q: str = "", limit: int = 20) -> Answer:
     """The conversations that match best, with the place in each."""
     return report_hits(app, q, min(limit, _MOST_HITS))
+
+
+@router.post("/{session_id}/lift")
+def lift_marks(app: AppDep, session_id: str) -> Answer:
+    """What was read from others until now no longer counts; `{sources: […]}` are those that were lifted."""
+    return {"sources": list(app.marks.lift(SessionId(session_id), surface="cli"))}
 
 
 @router.patch("/{session_id}")

@@ -21,7 +21,7 @@ from skales.server.ui.frame import build_error_page
 from skales.server.ui.notices import with_notices
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.push import PushResponse
-from skales.server.views import Trouble
+from skales.server.views import MarkList, Trouble
 from skales.server.words import _
 
 router = APIRouter()
@@ -159,6 +159,19 @@ async def branch(app: AppDep, session_id: SessionId, index: int) -> dict[str, st
         raise ConflictError("A turn runs in this conversation", hint="Stop it or wait for its end", code="turn_running")
     made = await anyio.to_thread.run_sync(app.sessions.branch, session_id, index)
     return {"go": f"/chat/{made.id}"}
+
+
+@_pages.get("/ui/chat/{session_id}/marks", response_class=PageResponse)
+def read_chip(app: AppDep, session_id: SessionId) -> str:
+    """Whose text the conversation has read."""
+    return render(MarkList(session_id, app.marks.of(session_id).sources))
+
+
+@_pages.post("/ui/chat/{session_id}/marks/lift", response_class=PageResponse)
+def lift_marks(app: AppDep, session_id: SessionId) -> str:
+    """The person says that what was read until now is harmless. Raises NotFoundError."""
+    app.marks.lift(session_id, surface="page")
+    return render(MarkList(session_id, app.marks.of(session_id).sources))
 
 
 @_pages.post("/ui/chat/{session_id}/queue/{number}/edit")

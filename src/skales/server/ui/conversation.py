@@ -30,7 +30,7 @@ from skales.server.ui.transcript import (
     judge_end,
     read_marks,
 )
-from skales.server.views import ChatPage, Example, ModelFacts, Screen, Stretch, Transcript, Welcome
+from skales.server.views import ChatPage, Example, MarkList, ModelFacts, Screen, Stretch, Transcript, Welcome
 from skales.server.words import _
 
 _MESSAGES_AT_ONCE = 30
@@ -86,6 +86,7 @@ def build_chat_page(app: App, transcript: Transcript | None, *, query: str = "",
         transcript=transcript,
         welcome=None if transcript and session and _is_begun(transcript, session) else _build_welcome(app),
         composer=build_composer(app, session),
+        marks=MarkList(session.id, app.marks.read(session).sources) if session else MarkList(),
     )
 
 

@@ -53,6 +53,7 @@ async def run_workflow(ctx: ToolContext, trigger: str, parameters_json: str = ""
         text=f"{end.answer}{refused}",
         summary=f"The workflow {workflow.name} is done",
         data={"trigger": workflow.trigger, "sessionId": end.session_id},
+        sources=end.sources,
     )
 
 

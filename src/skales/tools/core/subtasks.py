@@ -64,6 +64,7 @@ def _gather(ends: Sequence[PartEnd]) -> ToolResult:
         summary=heading[:200],
         is_error=len(failed) == len(ends),
         data=[_data_of(end) for end in ends],
+        sources=tuple(dict.fromkeys(source for end in ends for source in end.sources)),
     )
 
 

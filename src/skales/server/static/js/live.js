@@ -138,6 +138,8 @@ class Live {
     this.answer = null;
     this.setRunning(this.transcript.running);
     this.connect(this.transcript.place);
+    // What was read meanwhile, or lies behind a rewind, was told to nobody.
+    document.dispatchEvent(new CustomEvent("skales:marks"));
   }
 
   setRunning(running) {

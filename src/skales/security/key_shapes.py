@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from skales.security.marks import plain
+
 # What a key may follow: no letter, digit, `_` or `-`, so that `task-…` is no `sk-…`; but escapes in JSON and in
 # addresses end in a letter or digit themselves, and terminal colours end in `m`.
 _START = (
@@ -56,8 +58,12 @@ _SHAPES = (
     ("API key", r"ntn_|secret_(?=[A-Za-z0-9]{40})|lin_(?:api|oauth)_|figd_|PMAK-|pscale_(?:tkn|pw|oauth)_", _WORD),
     ("Shopify token", r"shp(?:at|ca|pa|ss)_", _WORD),
     ("DigitalOcean token", r"do[opr]_v1_", _WORD),
-    ("HashiCorp token", r"hv[sb]\.|[A-Za-z0-9]{14}\.atlasv1\.(?=[\w=-]{60})", _DOTTED),
-    ("API token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.|tskey-(?:auth|api|client)?|HRKU-|nfp_|cf[au]t_|ops_(?=eyJ)", _DOTTED),
+    ("HashiCorp token", r"hv[sb]\.|[A-Za-z0-9]{3}(?=[A-Za-z0-9]{11}\.atlasv1\.[\w=-]{60})", _DOTTED),
+    (
+        "API token",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.|tskey-(?:auth|api|client)?|HRKU-|nfp_|cf[au]t_|ops_(?=eyJ)",
+        _DOTTED,
+    ),
     ("Atlassian token", r"AT(?:ATT|CTT|BB)3|ATBB(?=[A-Za-z0-9]{28})", _BASE64),
     ("Meta token", r"EAA[A-Z](?=[A-Za-z0-9]{40})", _BASE64),
     ("Square token", r"sq0(?:atp|csp)-|EAAA(?=[\w-]{60})", _BASE64),
@@ -87,21 +93,24 @@ CONTINUATION = rf"(?:{_LINE_END}{_NO_KEY}[A-Za-z0-9_-]{{12,400}}+(?![=:/(]|\.[A-
 @cache
 def key_shape() -> re.Pattern[str]:
     """Finds what begins and goes on like a key; made at first use, because it takes a while to build."""
-    return re.compile(_START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for _, kept, char in _SHAPES) + ")")
+    return re.compile(
+        _START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for _, kept, char in _SHAPES) + ")"
+    )
 
 
 # How each of them begins. Looking for these first passes over text without keys many times faster.
 _BEGINNINGS = (
-    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "glrtr-", "glcbt-",
-    "glft-", "glffct-", "glsoat-", "glimt-", "glagent-", "gloas-", "glwt-", "GR1348941", "AKIA", "ASIA", "ABIA", "ACCA",
-    "AROA", "AIDA", "AGPA", "ANPA", "ANVA", "APKA", "ASCA", "ABSK", "AIza", "AQ.Ab", "ya29.", "1//0", "GOCSPX-", "xox",
-    "xapp-", "xwfp-", "sk_", "rk_", "whsec_", "hf_", "api_org_", "gsk_", "xai-", "pplx-", "csk-", "nvapi-", "tvly-",
-    "jina_", "fw_", "tgp_v1_", "pcsk_", "vck_", "r8_", "BSA", "fc-", "pa-", "key-", "dapi", "lsv2_", "phx_", "phc_",
-    "sntrys_", "sntryu_", "glsa_", "glc_", "NRAK-", "NRII-", "sbp_", "sb_secret_", "fm1_", "fm2_", "fo1_", "npm_", "pypi-",
-    "rubygems_", "dckr_", "cio", "oy2", "ntn_", "secret_", "lin_api_", "lin_oauth_", "figd_", "PMAK-", "pscale_", "shpat_",
-    "shpca_", "shppa_", "shpss_", "doo_v1_", "dop_v1_", "dor_v1_", "hvs.", "hvb.", "dp.", "tskey-", "HRKU-", "nfp_",
-    "cfat_", "cfut_", "ops_eyJ", "ATATT3", "ATCTT3", "ATBB", "EAA", "sq0atp-", "sq0csp-", "sk.eyJ", "AGE-SECRET-", "syt_",
-    "SG.", "xkeysib-", "xsmtpsib-", "pat", "AAAAAAAAAAAAAAAAAAAAAA", "mfa.", "eyJ", "gAAAAA",
+    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "glrtr-",
+    "glcbt-", "glft-", "glffct-", "glsoat-", "glimt-", "glagent-", "gloas-", "glwt-", "GR1348941", "AKIA", "ASIA",
+    "ABIA", "ACCA", "AROA", "AIDA", "AGPA", "ANPA", "ANVA", "APKA", "ASCA", "ABSK", "AIza", "AQ.Ab", "ya29.",
+    "1//0", "GOCSPX-", "xox", "xapp-", "xwfp-", "sk_", "rk_", "whsec_", "hf_", "api_org_", "gsk_", "xai-", "pplx-",
+    "csk-", "nvapi-", "tvly-", "jina_", "fw_", "tgp_v1_", "pcsk_", "vck_", "r8_", "BSA", "fc-", "pa-", "key-",
+    "dapi", "lsv2_", "phx_", "phc_", "sntrys_", "sntryu_", "glsa_", "glc_", "NRAK-", "NRII-", "sbp_", "sb_secret_",
+    "fm1_", "fm2_", "fo1_", "npm_", "pypi-", "rubygems_", "dckr_", "cio", "oy2", "ntn_", "secret_", "lin_api_",
+    "lin_oauth_", "figd_", "PMAK-", "pscale_", "shpat_", "shpca_", "shppa_", "shpss_", "doo_v1_", "dop_v1_",
+    "dor_v1_", "hvs.", "hvb.", "dp.", "tskey-", "HRKU-", "nfp_", "cfat_", "cfut_", "ops_eyJ", "ATATT3", "ATCTT3",
+    "ATBB", "EAA", "sq0atp-", "sq0csp-", "sk.eyJ", "AGE-SECRET-", "syt_", "SG.", "xkeysib-", "xsmtpsib-", "pat",
+    "AAAAAAAAAAAAAAAAAAAAAA", "mfa.", "eyJ", "gAAAAA",
 )  # fmt: skip
 # Those that begin with anything, by what follows; the beginning of the match is a candidate.
 _OTHER_BEGINNINGS = (
@@ -117,7 +126,7 @@ _OTHER_BEGINNINGS = (
 def find_keys(text: str) -> Iterator[re.Match[str]]:
     """What looks like a key, in order; `read_key` says whether it is one."""
     done = 0
-    for start in _find_starts(text):
+    for start in _find_starts(plain(text)):
         if start >= done and (match := key_shape().match(text, start)):
             yield match
             done = match.end()

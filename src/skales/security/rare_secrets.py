@@ -12,12 +12,17 @@ from skales.security.key_shapes import looks_random
 from skales.security.marks import Mark, is_masked
 
 _PHRASE = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,8}(?:[^A-Za-z]{1,8}[A-Za-z]{3,8}){11,400}(?![A-Za-z])")
-_BETWEEN = str.maketrans(dict.fromkeys("0123456789.,;:()[]\"'-|", " "))
+_BETWEEN = "0123456789.,;:()[]\"'-|"
+# Every third word is looked up: twelve words of a phrase, numbered or not, hold four of those at least.
+_STRIDE = 3
+_HITS = "1111"
 _WORD = re.compile("[A-Za-z]+")
 _LENGTHS = (24, 21, 18, 15, 12)
-_SHORTEST = "1" * min(_LENGTHS)
 
-_CARD = re.compile(r"(?<![\w.-])[3-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{1,7}(?![\w-]|\.[0-9])|(?<![\w.-])3[47][0-9]{2} [0-9]{6} [0-9]{5}(?![\w-])")
+_CARD = re.compile(
+    r"(?<![\w.-])[3-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{1,7}(?![\w-]|\.[0-9])"
+    r"|(?<![\w.-])3[47][0-9]{2} [0-9]{6} [0-9]{5}(?![\w-])"
+)
 _CARD_WORDS = re.compile(r"card|karte|visa|amex|american express|mastercard|\bcvv|\bcvc")
 _CARD_HINTS = ("card", "karte", "visa", "amex", "american express", "cvv", "cvc")
 _CARD_CONTEXT = 120
@@ -41,7 +46,28 @@ _FILE_FIELD = re.compile(
     re.IGNORECASE,
 )
 # host:port:database:user:password
-_PGPASS = re.compile(r"(?m)(^(?:[\w.*-]{1,100}|\[[0-9a-f:]{2,45}\]):(?:[0-9]{2,5}|\*):[\w.*-]{1,60}:[\w.@-]{1,60}:)((?:[^\s:\\]|\\.){3,200})$")
+_PGPASS = re.compile(
+    r"(?m)(^(?:[\w.*-]{1,100}|\[[0-9a-f:]{2,45}\]):(?:[0-9]{2,5}|\*):[\w.*-]{1,60}:[\w.@-]{1,60}:)((?:[^\s:\\]|\\.){3,200})$"
+)
+
+# Options of known programs that are followed by a password, with or without a blank.
+_OPTION = re.compile(
+    r"((?:sshpass\s{1,4}-p\s{0,4}|\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n|;]{0,200}?\s-p"
+    r"|\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4})[\"']?)([^\s\"'$-][^\s\"']{3,200})"
+)
+# What signs an address to a store of Azure
+_SIGNATURE = re.compile(r"([?&]sig=)([A-Za-z0-9%+/=_-]{16,400})")
+# `<password>two words</password>`
+_ELEMENT = re.compile(
+    r"(<(?:\w{0,30}:)?\w{0,30}(?:password|passwd|passphrase|secret|apikey|api_key|token)>\s{0,40})([^<\s][^<]{2,4000}?)(?=\s{0,40}</)",
+    re.IGNORECASE,
+)
+# YAML: the value stands on the lines below.
+_BLOCK = re.compile(
+    r"((?:key|token|secret|password|passwd|passphrase)[\"']?:[ \t]{1,4}[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40})"
+    r"([^\s]{8,4000})",
+    re.IGNORECASE,
+)
 
 
 def mask_rare(text: str, lowered: str, mark: Mark) -> str:
@@ -51,8 +77,7 @@ def mask_rare(text: str, lowered: str, mark: Mark) -> str:
             text = look(text, mark)
     if any(word in lowered for word in _CARD_HINTS):
         text = _CARD.sub(lambda match: _mask_card(match, mark), text)
-    numbers = _numbers()
-    if _SHORTEST in "".join(["1" if word in numbers else "0" for word in lowered.translate(_BETWEEN).split()]):
+    if _may_hold_phrase(lowered):
         text = _PHRASE.sub(lambda match: _mask_phrase(match[0], mark), text)
     return text
 
@@ -80,7 +105,11 @@ _LOOKS: Mapping[tuple[str, ...], Callable[[str, Mark], str]] = {
     ("setx ", "setenv ", "set -", "env ", "arg "): _mask_value(_SET, "secret"),
     ("value=", 'value"', "value:", "value'"): _mask_value(_NAMED_PAIR, "secret"),
     ('"auth"', "'auth'", "_auth=", "_auth =", "client-key-data"): _mask_value(_FILE_FIELD, "credentials"),
-    (":5432:", ":5433:", ":*:"): _mask_lines,
+    (":5432:", ":5433:", ":3306:", ":*:"): _mask_lines,
+    ("sshpass", "mysql", "mariadb", "redis-cli"): _mask_value(_OPTION, "password"),
+    ("sig=",): _mask_value(_SIGNATURE, "signature"),
+    ("</",): _mask_value(_ELEMENT, "secret"),
+    (": |", ": >"): _mask_value(_BLOCK, "secret"),
 }
 
 
@@ -94,6 +123,12 @@ def _mask_card(match: re.Match[str], mark: Mark) -> str:
 def _has_luhn_sum(digits: str) -> bool:
     doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0
+
+
+def _may_hold_phrase(lowered: str) -> bool:
+    numbers = _numbers()
+    stripped = (word.strip(_BETWEEN) for word in lowered.split()[::_STRIDE])
+    return _HITS in "".join(["1" if word in numbers else "0" for word in stripped if word])
 
 
 def _mask_phrase(run: str, mark: Mark) -> str:

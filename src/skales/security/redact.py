@@ -31,7 +31,9 @@ _PEM_MAX = 32_768
 _SCHEME = re.compile(r"\b(bearer|basic)([ \t]{1,4})([A-Za-z0-9._~+/-]{8,}+=*)", re.IGNORECASE)
 _COOKIES = re.compile(r"(\bcookie\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?)([^\r\n\"'\\]{1,16384})", re.IGNORECASE)
 _COOKIE_VALUE = re.compile(r"=(?!\*\*\*|\[secret:)[^;\s]+")
-_CURL_USER = re.compile(r"(\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)(?!\*\*\*|\[secret:)([^\s\"']{1,1000})")
+_CURL_USER = re.compile(
+    r"(\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)(?!\*\*\*|\[secret:)([^\s\"']{1,1000})"
+)
 _NETRC = re.compile(r"(\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8})(?!\*\*\*|\[secret:)(\S{1,1000})")
 # What is left of a masked value that was nothing but a key: `Bearer ***`, `sk-proj-***`.
 _NOTHING_LEFT = re.compile(r"(?:[A-Za-z]{1,20} )?[\w./:-]{0,11}\*\*\*")
@@ -168,7 +170,10 @@ def _mask_pem(text: str, marks: Marks) -> str:
         if end < 0:
             body = _PEM_BODY.match(text, begin.end())
             end = body.end() if body else begin.end()
-        shown += [text[done : begin.end()], f"\n{_mask_block(text[begin.end() : end], marks)}\n" if end > begin.end() else ""]
+        shown += [
+            text[done : begin.end()],
+            f"\n{_mask_block(text[begin.end() : end], marks)}\n" if end > begin.end() else "",
+        ]
         done = end
     shown.append(text[done:])
     return "".join(shown)

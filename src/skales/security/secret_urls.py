@@ -7,6 +7,7 @@ import re
 
 from skales.security.key_shapes import looks_random
 from skales.security.marks import Mark, is_masked
+from skales.security.secret_names import find_reference, is_status
 
 # The slashes may be escaped, as some JSON writers do.
 _ADDRESS = re.compile(r"(:\\?/\\?/)([^\s\"'<>`]++)")
@@ -32,7 +33,8 @@ def _mask_address(rest: str, mark: Mark) -> str:
         path, sign, query = place.partition("?")
         place = _SEGMENT.sub(lambda match: _mask_segment(match[0], mark), path) + sign + query
     if colon and password:
-        return rest if is_masked(password) else f"{user}:{mark('password', password)}{place}"
+        is_open = is_masked(password) or is_status(password) or find_reference(password, 0) == len(password)
+        return f"{user}:{password if is_open else mark('password', password)}{place}"
     hides_key = bool(user_end) and len(user) >= _IMPORTANT_LENGTH and looks_random(user)
     return (mark("key", user) if hides_key else user + colon) + place
 

@@ -5,7 +5,7 @@ A seed phrase counts only with a right checksum, a card number only with a right
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from skales.security.key_shapes import looks_random
@@ -16,6 +16,7 @@ _BETWEEN = "0123456789.,;:()[]\"'-|"
 # Every third word is looked up: twelve words of a phrase, numbered or not, hold four of those at least.
 _STRIDE = 3
 _HITS = "1111"
+_SHORTEST = "1" * 12
 _WORD = re.compile("[A-Za-z]+")
 _LENGTHS = (24, 21, 18, 15, 12)
 
@@ -126,9 +127,14 @@ def _has_luhn_sum(digits: str) -> bool:
 
 
 def _may_hold_phrase(lowered: str) -> bool:
+    words = lowered.split()
+    return _HITS in _mark_words(words[::_STRIDE]) and _SHORTEST in _mark_words(words)
+
+
+def _mark_words(words: Sequence[str]) -> str:
+    """A character for each word, 1 for those that a phrase may be made of; numbers and signs between them are nothing."""
     numbers = _numbers()
-    stripped = (word.strip(_BETWEEN) for word in lowered.split()[::_STRIDE])
-    return _HITS in "".join(["1" if word in numbers else "0" for word in stripped if word])
+    return "".join(["1" if word in numbers else "0" for text in words if (word := text.strip(_BETWEEN))])
 
 
 def _mask_phrase(run: str, mark: Mark) -> str:

@@ -6,7 +6,7 @@ Walks from name to name; each step goes on behind what the last one read, so tha
 import re
 
 from skales.security.key_shapes import CONTINUATION, looks_random
-from skales.security.marks import MARKER, Mark, is_masked
+from skales.security.marks import MARKER, Mark, Secret, is_masked
 from skales.security.secret_names import CORE, SUFFIX, Strength, find_reference, is_status, name_strength
 
 _SCHEMES = "bearer|basic|token|apikey|bot|key|dpop"
@@ -61,6 +61,12 @@ def mask_named_values(text: str, lowered: str, mark: Mark) -> str:
         done = at
     shown.append(text[done:])
     return "".join(shown)
+
+
+def mark_named(name: str) -> str:
+    """What stands for a whole value behind a name that says it is secret."""
+    word = next((kind for hint, kind in _KINDS.items() if hint in name.lower()), "secret")
+    return Secret(word, "", "").marker
 
 
 def _find_pair(text: str, lowered: str, at: int) -> re.Match[str] | None:

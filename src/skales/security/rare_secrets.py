@@ -132,7 +132,7 @@ def _may_hold_phrase(lowered: str) -> bool:
 
 
 def _mark_words(words: Sequence[str]) -> str:
-    """A character for each word, 1 for those that a phrase may be made of; numbers and signs between them are nothing."""
+    """One character for each word, 1 for those of a phrase; numbers and signs between them are nothing."""
     numbers = _numbers()
     return "".join(["1" if word in numbers else "0" for text in words if (word := text.strip(_BETWEEN))])
 

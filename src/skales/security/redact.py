@@ -5,12 +5,13 @@ nothing. Time grows with the length of the text, whatever it says. Personal data
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from skales.core.json import JsonObject, JsonValue
 from skales.security.key_shapes import find_keys, looks_random, read_key
-from skales.security.marks import STARS, Marks, Secret, is_masked, lower
-from skales.security.named_secrets import mask_named_values
+from skales.security.marks import MARKER, STARS, Marks, Secret, is_masked, lower
+from skales.security.named_secrets import mark_named, mask_named_values
 from skales.security.rare_secrets import mask_rare
 from skales.security.secret_names import Strength, find_reference, is_status, name_strength, split_name_end
 from skales.security.secret_urls import mask_urls
@@ -36,7 +37,7 @@ _CURL_USER = re.compile(
 )
 _NETRC = re.compile(r"(\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8})(?!\*\*\*|\[secret:)(\S{1,1000})")
 # What is left of a masked value that was nothing but a key: `Bearer ***`, `sk-proj-***`.
-_NOTHING_LEFT = re.compile(r"(?:[A-Za-z]{1,20} )?[\w./:-]{0,11}\*\*\*")
+_NOTHING_LEFT = re.compile(rf"(?:[A-Za-z]{{1,20}} )?(?:[\w./:-]{{0,11}}\*\*\*|{MARKER.pattern})")
 
 
 def redact(text: str) -> str:
@@ -94,7 +95,12 @@ def _mask_cookies(match: re.Match[str], marks: Marks) -> str:
 
 def redact_value(value: JsonValue) -> JsonValue:
     """A copy of a JSON value with secrets masked; a value under a secret's name is masked whole."""
-    return _redact_below(value, Strength.NONE, 0)
+    return _redact_below(value, _Masking(redact, lambda _name: MASK), "", 0)
+
+
+def conceal_value(value: JsonValue, mask: Callable[[str], str], opaque: Collection[str] = ()) -> JsonValue:
+    """The same with markers. `mask` is for texts; values under the `opaque` names are not looked at."""
+    return _redact_below(value, _Masking(mask, mark_named, frozenset(opaque)), "", 0)
 
 
 def mask_fields(arguments: JsonObject) -> JsonObject:
@@ -123,28 +129,38 @@ def _restore(edited: JsonValue, original: JsonValue, masked: JsonValue) -> JsonV
     return edited
 
 
-def _redact_below(value: JsonValue, strength: Strength, depth: int) -> JsonValue:
-    """`strength` is what the name above says about the value."""
+@dataclass(frozen=True, slots=True)
+class _Masking:
+    """How texts are masked, what stands for a value of a name, and whose values are passed over."""
+
+    text: Callable[[str], str]
+    whole: Callable[[str], str]
+    opaque: frozenset[str] = frozenset()
+
+
+def _redact_below(value: JsonValue, masking: _Masking, name: str, depth: int) -> JsonValue:
+    """`name` is what stands above the value."""
+    strength = _strength_of(name) if name else Strength.NONE
     if isinstance(value, str):
-        return _redact_text(value, strength)
+        return value if name in masking.opaque else _redact_text(value, masking, name, strength)
     if value is None or isinstance(value, (bool, int, float)):
-        return MASK if strength is Strength.STRONG and _is_number_secret(value) else value
+        return masking.whole(name) if strength is Strength.STRONG and _is_number_secret(value) else value
     if depth >= _MAX_DEPTH:
         return MASK
     if isinstance(value, Mapping):
-        return {redact(name): _redact_below(item, _strength_of(name), depth + 1) for name, item in value.items()}
-    return [_redact_below(item, strength, depth + 1) for item in value]
+        return {masking.text(key): _redact_below(item, masking, key, depth + 1) for key, item in value.items()}
+    return [_redact_below(item, masking, name, depth + 1) for item in value]
 
 
-def _redact_text(text: str, strength: Strength) -> str:
-    shown = redact(text)
+def _redact_text(text: str, masking: _Masking, name: str, strength: Strength) -> str:
+    shown = masking.text(text)
     if strength is Strength.NONE or is_status(text) or _NOTHING_LEFT.fullmatch(shown):
         return shown
     if not text.strip() or find_reference(text, 0) == len(text):
         return shown
     if strength is Strength.STRONG:
-        return MASK
-    return MASK if looks_random(text, at_least=8 if strength is Strength.WEAK else 16) else shown
+        return masking.whole(name)
+    return masking.whole(name) if looks_random(text, at_least=8 if strength is Strength.WEAK else 16) else shown
 
 
 def _is_number_secret(value: JsonValue) -> bool:

@@ -5,7 +5,7 @@ Each decision is one audit line. A refusal or failure is a result for the model,
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 import anyio.to_thread
@@ -17,11 +17,12 @@ from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
 from skales.core.events import Notice, Progress
+from skales.core.json import as_object
 from skales.core.ports import CallScope, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, strictest
 from skales.data.audit import AuditEntry, AuditLog
 from skales.data.started import StartedCalls
-from skales.security.redact import restore_fields
+from skales.security.veil import Veil, reveal
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ class GateParts:
     clock: Clock
     judges: Sequence[Judge] = ()
     rounds: Sequence[Round] = ()
+    veil: Veil = field(default_factory=Veil)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class Gate:
             told = f"The user declined this and says: {words}" if words else "BLOCKED: the user declined this call"
             return _Shut("declined", told)
         if decision.args is not None:
-            edited = restore_fields(decision.args, call.arguments)
+            edited = as_object(reveal(decision.args, call.arguments, self._parts.veil))
             call = replace(call, arguments=self._parts.toolbox.check_arguments(spec, edited))
             verdict = await anyio.to_thread.run_sync(lambda: self._weigh(spec, call, origin, by_user=True))
             if verdict.outcome is Outcome.DENY:

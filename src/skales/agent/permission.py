@@ -4,7 +4,7 @@ Spec: orchestrator.md, "Approvals".
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
@@ -16,7 +16,8 @@ from skales.core.ids import ApprovalId, IdSource, SessionId
 from skales.core.ports import Question
 from skales.core.tool import ToolCall, ToolSpec, property_formats
 from skales.data.grants import GrantStore
-from skales.security.redact import mask_fields
+from skales.security.veil import Veil
+from skales.security.veiled_messages import veil_approval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class PermissionParts:
     clock: Clock
     ids: IdSource
     timeout_s: Callable[[], int]
+    veil: Veil = field(default_factory=Veil)
 
 
 class Permission:
@@ -80,6 +82,7 @@ class Permission:
 
     async def _put(self, approval: Approval, origin: CallOrigin) -> Decision | None:
         outcome, instead = "cancelled", ""
+        approval = veil_approval(self._parts.veil, approval)
         try:
             decision = await self._parts.desk.ask(approval, on_disk=lambda: origin.emit(ApprovalRequested(approval)))
             outcome = "expired" if decision is None else "approved" if decision.approved else "declined"
@@ -96,7 +99,7 @@ class Permission:
             session_id=origin.session_id,
             call_id=call.id,
             tool=call.name,
-            args=mask_fields(call.arguments),
+            args=call.arguments,
             action=action,
             reason="",
             created_ms=now_ms,

@@ -21,6 +21,7 @@ from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
+    Notice,
     ToolFinished,
     ToolStarted,
     TurnEnd,
@@ -35,6 +36,7 @@ from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.results import RESULT_LIMIT, shorten, spill
 from skales.data.session_codec import Session
+from skales.security.veiled_messages import veil_message, veil_result
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +60,8 @@ class Turn:
         self._order = order
         self._emit = emit
         self._guard = RepeatGuard()
+        # Calls as they were asked for; in the file their secrets are masked.
+        self._asked: dict[str, ToolCall] = {}
         self._answerer = Answerer(parts, order, emit)
         self._started_s = parts.clock.monotonic_s()
 
@@ -90,6 +94,8 @@ class Turn:
         if is_tool_command(order.text):
             return await self._run_command()
         chosen = self._choose(session)
+        if order.speaks and veil_message(self._parts.veil, order.message) != order.message:
+            self._emit(Notice("info", "A secret in your message was hidden from the model and the history"))
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
@@ -117,12 +123,13 @@ class Turn:
         standby = Standby(self._parts.chooser, chosen, self._emit)
         for _ in range(MAX_ITERATIONS):
             session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
-            open_calls = find_open_calls(session.messages)
+            open_calls = [self._asked.get(call.id, call) for call in find_open_calls(session.messages)]
             if open_calls:
                 if not await self._answer_calls(open_calls):
                     return self._limit("The model repeated the same call five times", "Say differently what you need")
                 continue
             answer = await self._answerer.ask(standby, session)
+            self._asked = {call.id: call for call in answer.tool_calls}
             if not answer.tool_calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
@@ -162,6 +169,7 @@ class Turn:
         await self._save_result(call, result, self._since_ms(started_s))
 
     async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> None:
+        result = veil_result(self._parts.veil, result)
         if len(result.text) > RESULT_LIMIT:
             path = await anyio.to_thread.run_sync(
                 spill, self._parts.directory, self._order.session_id, call.id, result.text

@@ -17,6 +17,7 @@ from skales.core.ports import Accounts, ModelChooser, Toolbox
 from skales.data.paths import DataDirectory
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
+from skales.security.veil import Veil
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class TurnParts:
     budget: Budget
     clock: Clock
     ids: IdSource
+    veil: Veil = field(default_factory=Veil)
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

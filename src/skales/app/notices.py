@@ -72,8 +72,13 @@ class NoticeBoard:
     """Entries and who waits for them. Call it on the event loop, except `entries`, which reads the disk."""
 
     def __init__(
-        self, clock: Clock, waiting: Callable[[], Sequence[Approval]], broken: Callable[[], Sequence[BrokenFile]]
+        self,
+        clock: Clock,
+        waiting: Callable[[], Sequence[Approval]],
+        broken: Callable[[], Sequence[BrokenFile]],
+        mask: Callable[[str], str] = str,
     ) -> None:
+        self._mask = mask
         self._clock = clock
         self._waiting = waiting
         self._broken = broken
@@ -143,8 +148,8 @@ class NoticeBoard:
             id=f"told-{self._told_count}",
             subject=Subject.TOLD,
             when_ms=self._clock.now_ms(),
-            text=title,
-            detail=text,
+            text=self._mask(title),
+            detail=self._mask(text),
             session_id=session_id,
         )
         self._told.appendleft(entry)

@@ -19,6 +19,7 @@ from skales.agent.offer import ToolOffer
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
+from skales.agent.secrecy import VeiledChooser, judge_markers, veil_results
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
 from skales.app.attachments import Attachments
@@ -31,6 +32,7 @@ from skales.app.program import Program
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
 from skales.app.tool_stores import open_tool_stores
+from skales.app.veiled_logs import veiled_logs
 from skales.automation.delegation import Delegation, DelegationParts
 from skales.automation.origins import parent_of
 from skales.automation.scheduler import ScheduleParts, Scheduler
@@ -61,18 +63,20 @@ from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.sessions import SessionStore
+from skales.data.sessions import SessionStore, TranscriptMask
 from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.started import StartedCalls
+from skales.data.stored_secrets import StoredSecrets
 from skales.data.tasks import TaskStore
 from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
-from skales.security.redact import redact_value
+from skales.security.veil import Veil
+from skales.security.veiled_messages import veil_message
 from skales.tools.context import ToolContext
 from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
@@ -103,6 +107,7 @@ class App:
     capabilities: Capabilities
     toolbox: Toolbox
     gate: Gate
+    veil: Veil
     approvals: ApprovalDesk
     turns: NoticedTurns
     attachments: Attachments
@@ -184,7 +189,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
     try:
         await anyio.to_thread.run_sync(app.attachments.sweep)
         await anyio.to_thread.run_sync(app.capabilities.write, app.toolbox.specs(), app.toolbox.is_enabled)
-        with _plain_errors():
+        with veiled_logs(app.veil), _plain_errors():
             async with anyio.create_task_group() as tasks:
                 app.turns.open(tasks)
                 app.models.open(tasks)
@@ -223,8 +228,10 @@ def build_app(
     """
     quarantine = Quarantine(directory.quarantine, clock)
     settings = SettingsStore(directory, quarantine)
-    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
-    memories = MemoryStore(directory, quarantine, clock, ids)
+    veil = Veil(StoredSecrets(directory).values)
+    mask = TranscriptMask(partial(veil_message, veil), veil.text)
+    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock, mask)
+    memories = MemoryStore(directory, quarantine, clock, ids, veil.text)
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
@@ -236,7 +243,7 @@ def build_app(
         return build_policy(settings.load(), directory)
 
     questions = ApprovalStore(directory, quarantine)
-    notices = NoticeBoard(clock, questions.pending, quarantine.notices)
+    notices = NoticeBoard(clock, questions.pending, quarantine.notices, veil.text)
     program = Program(directory, settings.load, quarantine)
 
     def context_for(scope: CallScope) -> ToolContext:
@@ -283,12 +290,27 @@ def build_app(
     desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
     permission = Permission(
         PermissionParts(
-            desk=desk, grants=grants, clock=clock, ids=ids, timeout_s=lambda: settings.load().approval_timeout_s
+            desk=desk,
+            grants=grants,
+            clock=clock,
+            ids=ids,
+            timeout_s=lambda: settings.load().approval_timeout_s,
+            veil=veil,
         )
     )
-    audit = AuditLog(directory, clock, redact_value)
+    audit = AuditLog(directory, clock, veil.value)
     gate = Gate(
-        GateParts(toolbox=toolbox, policy=policy, permission=permission, audit=audit, started=started, clock=clock)
+        GateParts(
+            toolbox=toolbox,
+            policy=policy,
+            permission=permission,
+            audit=audit,
+            started=started,
+            clock=clock,
+            judges=(judge_markers(),),
+            rounds=(veil_results(veil),),
+            veil=veil,
+        )
     )
     local = LocalModels(directory, quarantine, clock)
     models = Models(
@@ -303,6 +325,7 @@ def build_app(
         ),
     )
     program.models = models
+    asked = VeiledChooser(chooser or models, veil)
     ledger = Ledger(directory)
     spending = SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
@@ -319,7 +342,7 @@ def build_app(
     small_jobs = SmallJobs(
         SmallJobParts(
             settings=settings.load,
-            chooser=chooser or models,
+            chooser=asked,
             sessions=sessions,
             accounts=accounts,
             tell_named=lambda _session_id: notices.tell(),
@@ -336,7 +359,7 @@ def build_app(
     parts = TurnParts(
         directory=directory,
         sessions=sessions,
-        chooser=chooser or models,
+        chooser=asked,
         context=context,
         compactor=compactor,
         gate=gate,
@@ -346,6 +369,7 @@ def build_app(
         budget=Budget(accounts, permission),
         clock=clock,
         ids=ids,
+        veil=veil,
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
@@ -403,6 +427,7 @@ def build_app(
         capabilities=Capabilities(directory),
         toolbox=toolbox,
         gate=gate,
+        veil=veil,
         approvals=desk,
         turns=turns,
         attachments=Attachments(AttachmentStore(directory, clock, ids)),

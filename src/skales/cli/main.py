@@ -26,9 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(module.run(parsed))
     except SkalesError as error:
-        print(f"Error: {error.message}", file=sys.stderr)
+        from skales.security.redact import redact  # an error may quote what was typed or what an endpoint said
+
+        print(f"Error: {redact(error.message)}", file=sys.stderr)
         if error.hint:
-            print(f"  {error.hint}", file=sys.stderr)
+            print(f"  {redact(error.hint)}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -9,7 +9,7 @@ import threading
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import log
@@ -84,7 +84,15 @@ class _Kept:
 class MemoryStore:
     """The memories of one data directory, looked at on every call. Thread-safe."""
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        directory: DataDirectory,
+        quarantine: Quarantine,
+        clock: Clock,
+        ids: IdSource,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        self._mask = mask
         self._folder = directory.memories
         self._blocklist = directory.memories / "_deleted_blocklist.json"
         self._quarantine = quarantine
@@ -96,9 +104,13 @@ class MemoryStore:
     def add(
         self, content: str, category: str = "fact", keywords: Sequence[str] = (), *, source: str = "user"
     ) -> Memory:
-        """Keep a memory; one that says the same already is returned instead. Raises InputError for empty content."""
+        """Keep a memory without the secrets in it; one that says the same already is returned instead.
+
+        Raises InputError for empty content.
+        """
         if not content.strip():
             raise InputError("content is required", hint="Say what to remember")
+        content = self._mask(content)
         with self._adding:
             for kept in self._kept():
                 if _normalise(kept.memory.content) == _normalise(content):
@@ -109,7 +121,7 @@ class MemoryStore:
                 "content": content.strip(),
                 "source_conversation_id": source,
                 "extracted_at": self._clock.now_ms(),
-                "relevance_keywords": list(keywords),
+                "relevance_keywords": [self._mask(word) for word in keywords],
             }
             path = self._folder / f"{value['id']}.json"
             return _parse(Source(path, value, create_object(path, value))).memory

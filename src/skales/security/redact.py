@@ -7,8 +7,10 @@ nothing. Time grows with the length of the text, whatever it says. Personal data
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
-from skales.core.json import JsonObject, JsonValue
+from skales.core.json import JsonValue
 from skales.security.key_shapes import find_keys, looks_random, read_key
 from skales.security.marks import MARKER, STARS, Marks, Secret, is_masked, lower
 from skales.security.named_secrets import mark_named, mask_named_values
@@ -56,9 +58,13 @@ def _mask_all(text: str, marks: Marks) -> str:
     mark = marks.put
     shown = mask_urls(_mask_keys(_mask_pem(text, marks), marks), mark)
     lowered = lower(shown)
-    for word, pattern, replace in _BEHIND_WORDS:
+    for word, pattern, replace in class _Replace(Protocol):
+    def __call__(self, match: re.Match[str], marks: Marks) -> str: ...
+
+
+_BEHIND_WORDS:
         if word in lowered:
-            shown = _replace_at(shown, word, pattern, lambda match, replace=replace: replace(match, marks))
+            shown = _replace_at(shown, word, pattern, partial(replace, marks=marks))
     shown = mask_rare(shown, lowered, mark)
     return mask_named_values(shown, lower(shown), mark)
 
@@ -101,32 +107,6 @@ def redact_value(value: JsonValue) -> JsonValue:
 def conceal_value(value: JsonValue, mask: Callable[[str], str], opaque: Collection[str] = ()) -> JsonValue:
     """The same with markers. `mask` is for texts; values under the `opaque` names are not looked at."""
     return _redact_below(value, _Masking(mask, mark_named, frozenset(opaque)), "", 0)
-
-
-def mask_fields(arguments: JsonObject) -> JsonObject:
-    """The arguments of a call with the secrets masked that stand in an object, such as headers under their names.
-
-    Plain texts stay as they are: what is to be written must be seen whole by whoever agrees to it.
-    """
-    return {name: redact_value(value) if isinstance(value, Mapping) else value for name, value in arguments.items()}
-
-
-def restore_fields(edited: JsonObject, original: JsonObject) -> JsonObject:
-    """Arguments that a person edited, with each value that `mask_fields` masked and nobody changed put back."""
-    return {
-        name: _restore(value, original.get(name), redact_value(original.get(name)))
-        if isinstance(value, Mapping)
-        else value
-        for name, value in edited.items()
-    }
-
-
-def _restore(edited: JsonValue, original: JsonValue, masked: JsonValue) -> JsonValue:
-    if edited == masked:
-        return original
-    if isinstance(edited, Mapping) and isinstance(original, Mapping) and isinstance(masked, Mapping):
-        return {name: _restore(item, original.get(name), masked.get(name)) for name, item in edited.items()}
-    return edited
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +184,11 @@ def _mask_scheme(match: re.Match[str], marks: Marks) -> str:
     return f"{match[1]}{match[2]}{marks.put('authorization', match[3])}" if is_secret else match[0]
 
 
-_BEHIND_WORDS: Sequence[tuple[str, re.Pattern[str], Callable[[re.Match[str], Marks], str]]] = (
+class _Replace(Protocol):
+    def __call__(self, match: re.Match[str], marks: Marks) -> str: ...
+
+
+_BEHIND_WORDS: Sequence[tuple[str, re.Pattern[str], _Replace]] = (
     ("bearer", _SCHEME, _mask_scheme),
     ("basic", _SCHEME, _mask_scheme),
     ("curl", _CURL_USER, _mask_password),

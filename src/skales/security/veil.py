@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
+from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
 from skales.security.marks import Secret
 from skales.security.redact import conceal, conceal_value
@@ -75,7 +76,10 @@ class Veil:
         return as_object(self.value(value))
 
     def _look_up(self) -> re.Pattern[str] | None:
-        values = frozenset(value for value in self._known() if len(value) >= MIN_KNOWN)
+        try:
+            values = frozenset(value for value in self._known() if len(value) >= MIN_KNOWN)
+        except SkalesError:  # what was known before still counts
+            values = self._values
         with self._lock:
             if values != self._values:
                 self._values = values

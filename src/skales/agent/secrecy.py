@@ -9,6 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+import anyio.to_thread
+
 from skales.agent.gate import Judge, PassedCall, Proceed, Round
 from skales.agent.origin import CallOrigin
 from skales.core.events import (
@@ -46,7 +48,8 @@ def veil_results(veil: Veil) -> Round:
     """A round around every call: what a tool returns loses its secrets before anybody else sees it."""
 
     async def hold_back(passed: PassedCall, proceed: Proceed) -> ToolResult:
-        return veil_result(veil, await proceed(passed))
+        result = await proceed(passed)
+        return await anyio.to_thread.run_sync(veil_result, veil, result)
 
     return hold_back
 
@@ -92,10 +95,13 @@ class VeiledProvider:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
         """Ask without secrets, and yield what comes."""
-        messages = tuple(veil_message(self.veil, message) for message in request.messages)
-        async with aclosing(self.provider.stream(replace(request, messages=messages))) as events:
+        veiled = await anyio.to_thread.run_sync(self._without_secrets, request)
+        async with aclosing(self.provider.stream(veiled)) as events:
             async for event in events:
                 yield event
+
+    def _without_secrets(self, request: ChatRequest) -> ChatRequest:
+        return replace(request, messages=tuple(veil_message(self.veil, message) for message in request.messages))
 
     async def list_models(self) -> list[str]:
         """Model ids the endpoint offers."""

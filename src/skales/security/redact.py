@@ -58,11 +58,7 @@ def _mask_all(text: str, marks: Marks) -> str:
     mark = marks.put
     shown = mask_urls(_mask_keys(_mask_pem(text, marks), marks), mark)
     lowered = lower(shown)
-    for word, pattern, replace in class _Replace(Protocol):
-    def __call__(self, match: re.Match[str], marks: Marks) -> str: ...
-
-
-_BEHIND_WORDS:
+    for word, pattern, replace in _BEHIND_WORDS:
         if word in lowered:
             shown = _replace_at(shown, word, pattern, partial(replace, marks=marks))
     shown = mask_rare(shown, lowered, mark)

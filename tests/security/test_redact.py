@@ -102,7 +102,9 @@ def test_a_known_key_keeps_its_beginning_only(kept: str, rest: str) -> None:
     assert redact(f'"{kept}{rest}"') == f'"{kept}***"'
 
 
-@pytest.mark.parametrize("before", ["\\n", "\\t", "%3D", "%20", "\x1b[0m", "\x1b[32m", "\x1b[1;31m", "(", "=", "\n"])
+@pytest.mark.parametrize(
+    "before", ["backup-", "my_", "\\n", "\\t", "%3D", "%20", "\x1b[0m", "\x1b[32m", "\x1b[1;31m", "(", "=", "\n"]
+)
 def test_a_key_is_found_behind_escapes_and_colours(before: str) -> None:
     assert redact(f"{before}ghp_{MIXED}{MIXED}") == f"{before}ghp_***"
 

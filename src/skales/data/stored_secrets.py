@@ -5,7 +5,7 @@ import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from skales.core.errors import StorageError
+from skales.core.errors import SkalesError
 from skales.core.json import JsonValue, as_object, parse_json
 from skales.data.document import Stamp, read_bytes, stamp_of
 from skales.data.paths import DataDirectory
@@ -43,7 +43,7 @@ def _stamp(path: Path) -> Stamp | None:
 def _read(path: Path) -> Iterator[str]:
     try:
         yield from _find(parse_json(read_bytes(path)[0].decode("utf-8-sig")), is_secret=False)
-    except (OSError, StorageError, ValueError):
+    except (OSError, SkalesError, ValueError):
         return
 
 

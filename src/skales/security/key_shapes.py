@@ -14,7 +14,9 @@ from skales.security.marks import plain
 # addresses end in a letter or digit themselves, and terminal colours end in `m`.
 _START = (
     r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})"
-    r"|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\x1b\[[01];[0-9]{2}m))"
+    r"|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\x1b\[[01];[0-9]{2}m)"
+    # `backup-ghp_…`: some are unmistakable behind a dash, too.
+    r"|(?<=[_-])(?=gh[pousr]_[A-Za-z0-9]{20}|github_pat_|glpat-|AIza|sk-(?:proj|ant)-|xox[bp]-|[sr]k_live_))"
 )
 
 _WORD = "[A-Za-z0-9_-]"

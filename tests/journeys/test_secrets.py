@@ -10,7 +10,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from skales.app.compare import CompareEvent
 from skales.app.export import ExportFormat, ExportOptions, export_json, prepare_session
 from skales.app.export_markdown import export_markdown
 from skales.app.export_outline import Labels
@@ -186,11 +185,10 @@ async def test_comparing_tells_no_model(open_scripted: OpenApp, planted: DataDir
     provider = ScriptedProvider([says(f"{LOOKS}")])
     async with open_scripted(provider=provider) as app:
         comparison = await app.comparisons.begin(f"Say {LOOKS} and {OWN}", [("scripted", "a"), ("scripted", "b")])
-        events: list[CompareEvent] = []
         with anyio.fail_after(5):
-            async for event in app.comparisons.stream(comparison):
-                events.append(event)
+            events = [event async for event in app.comparisons.stream(comparison)]
         await app.comparisons.keep(comparison.id, 0)
+    assert events
     assert len(provider.requests) == 2
     assert find_told(provider) == []
     assert find_leaks(planted) == []

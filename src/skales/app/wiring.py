@@ -29,6 +29,7 @@ from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
+from skales.app.secret_scan import SecretScan
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
 from skales.app.tool_stores import open_tool_stores
@@ -108,6 +109,7 @@ class App:
     toolbox: Toolbox
     gate: Gate
     veil: Veil
+    secret_scan: SecretScan
     approvals: ApprovalDesk
     turns: NoticedTurns
     attachments: Attachments
@@ -428,6 +430,7 @@ def build_app(
         toolbox=toolbox,
         gate=gate,
         veil=veil,
+        secret_scan=SecretScan(directory, veil, clock, sessions.close),
         approvals=desk,
         turns=turns,
         attachments=Attachments(AttachmentStore(directory, clock, ids)),

@@ -72,6 +72,12 @@ _PARTS = (
         N_("API, token, HTTP, automation, port"),
     ),
     _Part(f"{_PAGE}#data-folder", N_("Data folder"), Section.DATA, words=N_("path, directory, location, backup, copy")),
+    _Part(
+        f"{_PAGE}#old-secrets",
+        N_("Keys and passwords in old conversations"),
+        Section.DATA,
+        words=N_("secrets, keys, passwords, tokens, scan, mask"),
+    ),
     _Part(f"{_PAGE}#data-sizes", N_("What takes space"), Section.DATA, words=N_("disk, size, storage")),
     _Part(
         f"{_PAGE}#about", N_("Version and licences"), Section.ABOUT, words=N_("update, release, open source, license")

@@ -23,7 +23,7 @@ from skales.core.message import FilePart
 from skales.data.paths import DataDirectory
 from skales.server.export_html import export_html
 from tests.journeys.conftest import OpenApp, collect, end_of, run_turn, wait_for
-from tests.scripted import ScriptedProvider, calls, says
+from tests.scripted import ScriptedProvider, Step, calls, says
 
 pytestmark = pytest.mark.anyio
 
@@ -104,7 +104,7 @@ async def test_a_tools_result_is_masked_and_so_is_what_is_spilled(
 
 
 async def test_failures_are_masked(open_scripted: OpenApp, planted: DataDirectory) -> None:
-    steps = [
+    steps: list[Step] = [
         calls(("read_file", {"path": f"missing-{LOOKS}.txt"})),
         calls(("http_request", {"url": f"http://127.0.0.1:9/?token={LOOKS}&x={OWN}"})),
         calls(("no_such_tool", {"said": OWN})),

@@ -6,7 +6,7 @@ import urllib.parse
 
 import pytest
 
-from skales.core.json import JsonValue
+from skales.core.json import JsonObject, JsonValue
 from skales.security.veil import Veil, reveal
 
 OWN = "tr0ub4dor & three+blind/mice"
@@ -76,16 +76,21 @@ def test_values_are_masked_by_what_they_say_and_by_their_names() -> None:
 
 def test_what_was_shown_as_a_marker_comes_back_when_it_was_not_edited() -> None:
     veil = Veil(lambda: [OWN])
-    original = {"content": f"token {GITHUB} and {OWN}", "headers": {"X-Api-Key": "abcdef123456"}, "n": 1, "to": ["a"]}
+    original: JsonObject = {
+        "content": f"token {GITHUB} and {OWN}",
+        "headers": {"X-Api-Key": "abcdef123456"},
+        "n": 1,
+        "to": ["a"],
+    }
     shown = veil.value(original)
     assert reveal(shown, original, veil) == original
     assert isinstance(shown, dict)
-    edited = {**shown, "content": f"Hello: {shown['content']}"}
+    edited: JsonObject = {**shown, "content": f"Hello: {shown['content']}"}
     assert reveal(edited, original, veil) == {**original, "content": f"Hello: {original['content']}"}
 
 
 def test_a_marker_that_may_stand_for_two_secrets_is_left() -> None:
     veil = Veil()
-    original = {"content": "password=hunter2 and password=hunter3"}
-    edited = {"content": "password=[secret: password]"}
+    original: JsonObject = {"content": "password=hunter2 and password=hunter3"}
+    edited: JsonObject = {"content": "password=[secret: password]"}
     assert reveal(edited, original, veil) == edited

@@ -94,12 +94,16 @@ class Turn:
         if is_tool_command(order.text):
             return await self._run_command()
         chosen = self._choose(session)
-        if order.speaks and veil_message(self._parts.veil, order.message) != order.message:
+        if order.speaks and await anyio.to_thread.run_sync(self._holds_secret):
             self._emit(Notice("info", "A secret in your message was hidden from the model and the history"))
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
         return await self._loop(chosen)
+
+    def _holds_secret(self) -> bool:
+        message = self._order.message
+        return veil_message(self._parts.veil, message) is not message
 
     def _choose(self, session: Session) -> ChosenModel:
         """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""

@@ -15,6 +15,8 @@ _PHRASE = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,8}(?:[^A-Za-z]{1,8}[A-Za-z]{3,8})
 _BETWEEN = "0123456789.,;:()[]\"'-|"
 # Every third word is looked up: twelve words of a phrase, numbered or not, hold four of those at least.
 _STRIDE = 3
+# By chance no phrase has fewer different ones; a word that is repeated forever is none.
+_FEWEST_WORDS = 7
 _HITS = "1111"
 _SHORTEST = "1" * 12
 _WORD = re.compile("[A-Za-z]+")
@@ -140,6 +142,8 @@ def _mark_words(words: Sequence[str]) -> str:
 def _mask_phrase(run: str, mark: Mark) -> str:
     """The words of a run without the seed phrase in it."""
     words = list(_WORD.finditer(run))
+    if len({word[0].lower() for word in words}) < _FEWEST_WORDS:
+        return run
     for length in _LENGTHS:
         for first in range(len(words) - length + 1):
             part = words[first : first + length]

@@ -8,7 +8,7 @@ LOOKS = "ghp" + "_" + "Pl4nt3dS3cr3tPl4nt3dS3cr3tPl4nt3dXY"
 
 @pytest.mark.parametrize("address", [f"/api/approvals/{LOOKS}"])
 def test_an_error_answer_holds_no_secret(page: TestClient, address: str) -> None:
-    answer = page.post(address, json={"approved": False})
+    answer = page.post(address, json={"decision": "reject"})
     assert answer.status_code == 404
     assert LOOKS not in answer.text
     assert "[secret: GitHub token ghp_…3dXY]" in answer.json()["error"]

@@ -72,7 +72,7 @@ def test_no_form_carries_a_secret_or_the_place_of_a_file() -> None:
     prepared = prepare_session(full_session(), EVERYTHING)
     for text in (export_json(prepared), export_markdown(prepared, Labels())):
         assert SECRET not in text
-        assert "sk-proj-***" in text
+        assert "[secret: OpenAI key sk-proj-…" in text
         assert "/home/me/private" not in text
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skales.core.json import JsonObject, JsonValue
-from skales.security.redact import mask_fields, redact, redact_value, restore_fields
+from skales.core.json import JsonValue
+from skales.security.redact import redact, redact_value
 from tests.conftest import CASES
 
 CASE: dict[str, Any] = json.loads((CASES / "redaction" / "RED-01-secrets.json").read_text(encoding="utf-8"))
@@ -102,7 +102,9 @@ def test_a_known_key_keeps_its_beginning_only(kept: str, rest: str) -> None:
     assert redact(f'"{kept}{rest}"') == f'"{kept}***"'
 
 
-@pytest.mark.parametrize("before", ["\\n", "\\t", "%3D", "%20", "\x1b[0m", "\x1b[32m", "\x1b[1;31m", "(", "=", "\n"])
+@pytest.mark.parametrize(
+    "before", ["backup-", "my_", "\\n", "\\t", "%3D", "%20", "\x1b[0m", "\x1b[32m", "\x1b[1;31m", "(", "=", "\n"]
+)
 def test_a_key_is_found_behind_escapes_and_colours(before: str) -> None:
     assert redact(f"{before}ghp_{MIXED}{MIXED}") == f"{before}ghp_***"
 
@@ -327,25 +329,3 @@ HOSTILE = [
 def test_hostile_text_is_done_in_time(piece: str) -> None:
     text = (piece * (200_000 // len(piece) + 1))[:200_000]
     assert len(redact(text)) <= 2 * len(text)
-
-
-def test_plain_texts_of_a_call_are_shown_whole_to_whoever_agrees_to_it() -> None:
-    given: JsonObject = {"content": "password=hunter2hunter2", "headers": {"X-Api-Key": "abcdef123456"}, "tags": ["a"]}
-    assert mask_fields(given) == {"content": given["content"], "headers": {"X-Api-Key": "***"}, "tags": ["a"]}
-
-
-@pytest.mark.parametrize(
-    ("edited", "kept"),
-    [
-        ({"h": {"password": "***"}}, {"h": {"password": "hunter2"}}),
-        ({"h": {"password": "*** "}}, {"h": {"password": "*** "}}),
-        ({"h": {"password": "new"}}, {"h": {"password": "new"}}),
-        ({"h": {"password": "***", "x": 1}}, {"h": {"password": "hunter2", "x": 1}}),
-        ({"h": {"token": "***"}}, {"h": {"token": "***"}}),
-        ({"h": "***"}, {"h": "***"}),
-        ({"other": {"password": "***"}}, {"other": {"password": "***"}}),
-        ({}, {}),
-    ],
-)
-def test_what_was_masked_and_not_edited_comes_back(edited: JsonObject, kept: JsonObject) -> None:
-    assert restore_fields(edited, {"h": {"password": "hunter2"}}) == kept

@@ -16,7 +16,7 @@ from skales.core.errors import InputError, NotFoundError, StorageError
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
 from skales.data.approvals import ApprovalStore
-from skales.security.redact import mask_fields, restore_fields
+from skales.security.veil import Veil
 
 _log = logging.getLogger(__name__)
 
@@ -35,10 +35,13 @@ class _Waiter:
 class ApprovalDesk:
     """Holds turns until a person answers. Every surface lists and answers the same questions."""
 
-    def __init__(self, store: ApprovalStore, clock: Clock, check_arguments: ArgumentCheck) -> None:
+    def __init__(
+        self, store: ApprovalStore, clock: Clock, check_arguments: ArgumentCheck, veil: Veil | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._check_arguments = check_arguments
+        self._veil = veil or Veil()
         self._waiters: dict[ApprovalId, _Waiter] = {}
         self.orphan_answered: OrphanAnswered | None = None
         self.is_leaving = False
@@ -78,7 +81,7 @@ class ApprovalDesk:
             by=given.by,
             scope=given.scope,
             lasts=given.lasts,
-            edited=_edited(approval, given),
+            edited=_edited(approval, given, self._veil),
             instead=given.instead,
         )
         try:
@@ -137,9 +140,9 @@ class ApprovalDesk:
                 await anyio.to_thread.run_sync(self._store.remove, approval.id)
 
 
-def _edited(approval: Approval, decision: Decision) -> JsonObject | None:
+def _edited(approval: Approval, decision: Decision, veil: Veil) -> JsonObject | None:
     """The person's arguments as they may be kept; None when they left the proposed ones alone."""
     if decision.args is None or not decision.approved:
         return None
-    edited = mask_fields(restore_fields(decision.args, approval.args))
+    edited = veil.fields(decision.args)
     return None if edited == approval.args else edited

@@ -21,13 +21,13 @@ from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.errors import InputError, SkalesError, StorageError
 from skales.core.events import Notice, Progress
-from skales.core.json import JsonObject
+from skales.core.json import JsonObject, as_object
 from skales.core.ports import UNCOUNTED, CallScope, Delivery, Question, Toolbox
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict, property_formats, strictest
 from skales.data.audit import AuditLog
 from skales.data.grants import Grant
 from skales.data.started import StartedCalls
-from skales.security.redact import mask_fields, restore_fields
+from skales.security.veil import Veil, reveal
 
 _log = logging.getLogger(__name__)
 
@@ -80,6 +80,7 @@ class GateParts:
     clock: Clock
     judges: Sequence[Judge] = ()
     rounds: Sequence[Round] = ()
+    veil: Veil = field(default_factory=Veil)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class Gate:
         if isinstance(passage, _Shut):
             return _refusal(passage.text)
         marked = replace(passage, written=passage.call)
-        return _with_changes(await trail.run(self._proceed(marked, self._parts.rounds)), passage)
+        return _with_changes(await trail.run(self._proceed(marked, self._parts.rounds)), passage, self._parts.veil)
 
     def describe(self, call: ToolCall) -> str:
         """What the call would do, in plain words; its name when there is no such tool."""
@@ -263,7 +264,7 @@ class Gate:
         """The call as the person changed it, what they left masked put back. Raises InputError."""
         if decision.args is None:
             return asked
-        edited = restore_fields(decision.args, asked.call.arguments)
+        edited = as_object(reveal(decision.args, asked.call.arguments, self._parts.veil))
         arguments = self._parts.toolbox.check_arguments(asked.spec, edited)
         if arguments == asked.call.arguments:
             return asked
@@ -314,11 +315,11 @@ class Gate:
         return f"There is no tool named {name!r}. {'Did you mean ' + ', '.join(near) + '?' if near else ''}".strip()
 
 
-def _with_changes(result: ToolResult, passed: PassedCall) -> ToolResult:
+def _with_changes(result: ToolResult, passed: PassedCall, veil: Veil) -> ToolResult:
     """The result with what it ran with, where that is not what the model asked for: it must not believe otherwise."""
     if passed.proposed is None:
         return result
-    shown = json.dumps(mask_fields(passed.call.arguments), ensure_ascii=False, default=str)[:_CHANGES_LIMIT]
+    shown = json.dumps(veil.fields(passed.call.arguments), ensure_ascii=False, default=str)[:_CHANGES_LIMIT]
     return replace(
         result, text=f"The user changed the arguments before allowing this. It ran with {shown}\n{result.text}"
     )

@@ -4,7 +4,7 @@ Spec: orchestrator.md, "Approvals".
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
@@ -20,7 +20,8 @@ from skales.core.tool import ToolCall, ToolSpec
 from skales.data.grant_uses import GrantUses
 from skales.data.grants import Grant, GrantStore, Reach, ReachKind
 from skales.security.paths import PathPolicy
-from skales.security.redact import mask_fields, redact
+from skales.security.veil import Veil
+from skales.security.veiled_messages import veil_approval
 
 _WEEK_MS = 7 * 24 * 3_600_000
 _NARROWER = (
@@ -44,6 +45,7 @@ class PermissionParts:
     timeout_s: Callable[[], int]
     paths: Callable[[], PathPolicy]
     look_back: LookBack = lambda _spec, _reach, _but: (0, 0)
+    veil: Veil = field(default_factory=Veil)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +162,7 @@ class Permission:
                 tool=spec.name,
                 session_id=origin.session_id if decision.scope is Scope.SESSION else "",
                 reach=reach,
-                about=redact(ran.action),
+                about=self._parts.veil.text(ran.action),
                 surface=decision.by or origin.surface,
                 given_in=origin.session_id,
                 expires_ms=self._expiry_ms(decision.lasts),
@@ -182,6 +184,7 @@ class Permission:
 
     async def _put(self, approval: Approval, origin: CallOrigin) -> Decision | None:
         outcome, instead = "cancelled", ""
+        approval = veil_approval(self._parts.veil, approval)
         try:
             decision = await self._parts.desk.ask(approval, on_disk=lambda: origin.emit(ApprovalRequested(approval)))
             outcome = "expired" if decision is None else "approved" if decision.approved else "declined"
@@ -198,7 +201,7 @@ class Permission:
             session_id=origin.session_id,
             call_id=call.id,
             tool=call.name,
-            args=mask_fields(call.arguments),
+            args=call.arguments,
             action=action,
             reason="",
             created_ms=now_ms,

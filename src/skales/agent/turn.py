@@ -25,6 +25,7 @@ from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
+    Notice,
     TextDelta,
     ToolFinished,
     ToolStarted,
@@ -40,6 +41,7 @@ from skales.core.ports import ChosenModel
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.results import RESULT_LIMIT, shorten, spill
 from skales.data.session_codec import Session
+from skales.security.veiled_messages import veil_message, veil_result
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +66,8 @@ class Turn:
         ceilings = parts.ceilings()
         self._time = TurnTime(ceilings.minutes, emit)
         self._emit = self._time.emit
+        # Calls as they were asked for; in the file their secrets are masked.
+        self._asked: dict[str, ToolCall] = {}
         self._guard = RepeatGuard(ceilings.calls)
         self._answerer = Answerer(parts, order, self._emit)
         self._started_s = parts.clock.monotonic_s()
@@ -100,12 +104,18 @@ class Turn:
         if is_why_command(order.text):
             return await self._explain(session)
         chosen = self._choose(session)
+        if order.speaks and await anyio.to_thread.run_sync(self._holds_secret):
+            self._emit(Notice("info", "A secret in your message was hidden from the model and the history"))
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
         with self._time.begin():
             return await self._loop(chosen)
         return await self._end_late()
+
+    def _holds_secret(self) -> bool:
+        message = self._order.message
+        return veil_message(self._parts.veil, message) is not message
 
     def _choose(self, session: Session) -> ChosenModel:
         """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""
@@ -129,12 +139,13 @@ class Turn:
         standby = Standby(self._parts.chooser, chosen, self._emit)
         for _ in range(MAX_ITERATIONS):
             session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
-            open_calls = find_open_calls(session.messages)
+            open_calls = [self._asked.get(call.id, call) for call in find_open_calls(session.messages)]
             if open_calls:
                 if not await self._answer_calls(open_calls):
                     return self._limit("The model repeated the same call five times", "Say differently what you need")
                 continue
             answer = await self._answerer.ask(standby, session)
+            self._asked = {call.id: call for call in answer.tool_calls}
             if not answer.tool_calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
@@ -183,6 +194,7 @@ class Turn:
         await self._save_result(call, result, self._since_ms(started_s))
 
     async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> None:
+        result = veil_result(self._parts.veil, result)
         if len(result.text) > RESULT_LIMIT:
             path = await anyio.to_thread.run_sync(
                 spill, self._parts.directory, self._order.session_id, call.id, result.text

@@ -22,6 +22,7 @@ from skales.data.paths import DataDirectory
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
 from skales.data.tainted_files import TaintedFiles
+from skales.security.veil import Veil
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ class TurnParts:
     fate: Callable[[SessionId, str], ToolResult | None]
     is_unsure: IsUnsure = is_settled
     ceilings: Callable[[], Ceilings] = Ceilings
+    veil: Veil = field(default_factory=Veil)
 
     async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
         """Write a message into the history, with the time of now."""

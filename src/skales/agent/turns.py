@@ -14,6 +14,7 @@ import anyio.to_thread
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.feed import Feed
+from skales.agent.secrecy import veil_event
 from skales.agent.turn import Turn
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.approval import Approval, Decision
@@ -92,7 +93,7 @@ class Turns:
                 self._parts.sessions.queue, session_id, waiting.text, waiting.attachments
             )
             if ticket.queued:
-                lane.feed.publish(MessageQueued(text))
+                lane.feed.publish(MessageQueued(self._parts.veil.text(text)))
             else:
                 # Others have waited since an earlier life of the program; they come first.
                 self._launch(lane, _queued_order(session_id, surface, session.queued))
@@ -186,7 +187,7 @@ class Turns:
                 raise ConflictError("This message waits no longer", hint="It was sent or changed meanwhile")
             queued[number : number + 1] = [replace(queued[number], text=text)] if text.strip() else []
             await anyio.to_thread.run_sync(lambda: self._parts.sessions.update(session_id, queued=queued))
-            lane.feed.publish(MessageQueued(text))
+            lane.feed.publish(MessageQueued(self._parts.veil.text(text)))
 
     def tell_changed(self, session_id: SessionId) -> None:
         """Let every page fetch a conversation again that was changed from outside. Call it on the event loop only."""
@@ -261,7 +262,7 @@ class Turns:
         def emit(event: TurnEvent) -> None:
             if isinstance(event, (TurnStarted, TurnEnded)):
                 lane.taken = 0
-            lane.feed.publish(event)
+            lane.feed.publish(veil_event(self._parts.veil, event))
 
         while True:
             assert lane.scope is not None, "set by whoever ordered the turn"

@@ -9,15 +9,14 @@ import json
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import assert_never
 
 from skales.core.clock import to_datetime
-from skales.core.json import JsonValue, as_object
-from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart
-from skales.core.tool import ToolCall
+from skales.core.json import JsonValue
+from skales.core.message import ContentPart, FilePart, Message, Role
 from skales.data.session_codec import Session, Waiting, new_session_to_disk
 from skales.data.session_spelling import FIELDS
-from skales.security.redact import redact, redact_value
+from skales.security.veil import Veil
+from skales.security.veiled_messages import veil_message, veil_part
 
 # What readers of the JSON form can rely on; counts up when its shape changes.
 EXPORT_VERSION = 1
@@ -46,15 +45,19 @@ class ExportOptions:
     receipts: bool = True
 
 
-def prepare_session(session: Session, options: ExportOptions) -> Session:
-    """The conversation as it may leave: secrets masked, and without what the options leave out."""
+def prepare_session(session: Session, options: ExportOptions, veil: Veil | None = None) -> Session:
+    """The conversation as it may leave: secrets masked, and without what the options leave out.
+
+    `veil` knows the person's own stored secrets as well.
+    """
+    veil = veil or Veil()
     kept = (message for message in session.messages if options.steps or message.role is not Role.TOOL)
     return replace(
         session,
-        title=redact(session.title),
-        messages=tuple(_prepare_message(message, options) for message in kept),
-        queued=tuple(_prepare_waiting(waiting) for waiting in session.queued),
-        extra=as_object(redact_value(session.extra)),
+        title=veil.text(session.title),
+        messages=tuple(_prepare_message(message, options, veil) for message in kept),
+        queued=tuple(_prepare_waiting(waiting, veil) for waiting in session.queued),
+        extra=veil.fields(session.extra),
     )
 
 
@@ -77,38 +80,27 @@ def safe_name(text: str) -> str:
     return cleaned
 
 
-def _prepare_message(message: Message, options: ExportOptions) -> Message:
-    prepared = replace(
-        message,
-        content=tuple(_prepare_part(part) for part in message.content),
-        tool_calls=tuple(_prepare_call(call) for call in message.tool_calls) if options.steps else (),
-        reasoning=redact(message.reasoning) if options.thoughts else "",
-        # Signed thinking in a provider's own form; masked or not, nobody else can use it.
-        native={},
-        # The raw form of keys that we know would bring back what was left out or masked.
-        extra=as_object(redact_value({key: value for key, value in message.extra.items() if key not in FIELDS})),
-    )
+def _prepare_message(message: Message, options: ExportOptions, veil: Veil) -> Message:
+    # The raw form of keys that we know would bring back what was left out or masked.
+    extra = {key: value for key, value in message.extra.items() if key not in FIELDS}
+    # Signed thinking in a provider's own form; masked or not, nobody else can use it.
+    bare = replace(message, native={}, extra=extra)
+    if not options.steps:
+        bare = replace(bare, tool_calls=())
+    if not options.thoughts:
+        bare = replace(bare, reasoning="")
+    prepared = veil_message(veil, bare)
+    prepared = replace(prepared, content=tuple(map(_without_place, prepared.content)))
     if options.receipts:
         return prepared
     return replace(prepared, provider="", model="", usage=None, duration_ms=0)
 
 
-def _prepare_waiting(waiting: Waiting) -> Waiting:
-    parts = tuple(_prepare_part(part) for part in waiting.attachments)
-    return replace(waiting, text=redact(waiting.text), attachments=parts)
+def _prepare_waiting(waiting: Waiting, veil: Veil) -> Waiting:
+    parts = tuple(_without_place(veil_part(veil, part)) for part in waiting.attachments)
+    return replace(waiting, text=veil.text(waiting.text), attachments=parts)
 
 
-def _prepare_part(part: ContentPart) -> ContentPart:
-    match part:
-        case TextPart(text):
-            return TextPart(redact(text))
-        case ImagePart():
-            return replace(part, name=redact(part.name))
-        case FilePart():  # where it lies on this computer is nobody else's business
-            return replace(part, name=redact(part.name), text=redact(part.text), path="")
-        case _:
-            assert_never(part)
-
-
-def _prepare_call(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=as_object(redact_value(call.arguments)), raw=redact(call.raw))
+def _without_place(part: ContentPart) -> ContentPart:
+    """Where a file lies on this computer is nobody else's business."""
+    return replace(part, path="") if isinstance(part, FilePart) else part

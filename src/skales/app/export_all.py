@@ -13,6 +13,7 @@ from skales.core.errors import NotFoundError, StorageError
 from skales.data.index import SessionSummary
 from skales.data.session_codec import Session
 from skales.data.sessions import SessionStore
+from skales.security.veil import Veil
 
 # The forms that cost little enough to make thousands of.
 ARCHIVED = (ExportFormat.MARKDOWN, ExportFormat.JSON)
@@ -45,7 +46,7 @@ class _Outlet:
 
 
 def stream_archive(
-    sessions: SessionStore, form: ExportFormat, options: ExportOptions, labels: Labels
+    sessions: SessionStore, form: ExportFormat, options: ExportOptions, labels: Labels, veil: Veil | None = None
 ) -> Iterator[bytes]:
     """The ZIP file in pieces, newest conversation first; folders become folders.
 
@@ -60,7 +61,7 @@ def stream_archive(
             except (NotFoundError, StorageError) as error:
                 _log.warning("left %s out of the archive: %s", summary.id, error)
                 continue
-            prepared = prepare_session(session, options)
+            prepared = prepare_session(session, options, veil)
             entry = zipfile.ZipInfo(_free_name(prepared, form, taken), _zip_time(to_datetime(session.updated_ms)))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, write_text(prepared, form, labels))

@@ -80,7 +80,9 @@ class NoticeBoard:
         waiting: Callable[[], Sequence[Approval]],
         broken: Callable[[], Sequence[BrokenFile]],
         unsure: Callable[[], Sequence[Intent]] = tuple,
+        mask: Callable[[str], str] = str,
     ) -> None:
+        self._mask = mask
         self._clock = clock
         self._waiting = waiting
         self._broken = broken
@@ -152,8 +154,8 @@ class NoticeBoard:
             id=f"told-{self._told_count}",
             subject=Subject.TOLD,
             when_ms=self._clock.now_ms(),
-            text=title,
-            detail=text,
+            text=self._mask(title),
+            detail=self._mask(text),
             session_id=session_id,
         )
         self._told.appendleft(entry)

@@ -26,6 +26,7 @@ from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.running import RunningCalls
+from skales.agent.secrecy import VeiledChooser, judge_markers, veil_results
 from skales.agent.secrets_round import SecretUse
 from skales.agent.summary import OpenTask
 from skales.agent.taint import TaintJudge
@@ -40,12 +41,14 @@ from skales.app.model_endpoints import ModelStores
 from skales.app.models import Models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
+from skales.app.secret_scan import SecretScan
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
 from skales.app.tool_stores import open_tool_stores
 from skales.app.undo import Undo
 from skales.app.undo_stores import Stores
 from skales.app.undo_wiring import build_undo
+from skales.app.veiled_logs import veiled_logs
 from skales.automation.delegation import Delegation, DelegationParts
 from skales.automation.origins import parent_of
 from skales.automation.scheduler import ScheduleParts, Scheduler
@@ -81,7 +84,7 @@ from skales.data.outbox import OutboxStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.secret_store import SecretStore
-from skales.data.sessions import SessionStore
+from skales.data.sessions import SessionStore, TranscriptMask
 from skales.data.settings import FileAccess, SandboxMode, Settings, SettingsStore
 from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
@@ -95,7 +98,8 @@ from skales.localmodels.local_models import LocalModels
 from skales.providers.history import repair_history
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
-from skales.security.redact import redact, redact_value
+from skales.security.veil import Veil
+from skales.security.veiled_messages import veil_message
 from skales.tools.context import ToolContext
 from skales.tools.programs import SandboxRules
 from skales.tools.registry import BuiltinToolbox
@@ -130,6 +134,8 @@ class App:
     toolbox: Toolbox
     gate: Gate
     marks: MarkBook
+    veil: Veil
+    secret_scan: SecretScan
     approvals: ApprovalDesk
     outbox: Outbox
     turns: NoticedTurns
@@ -223,7 +229,7 @@ async def open_app(directory: DataDirectory, *, exclusive: bool = True) -> Async
         app.vault.keys.file_made = partial(_tell_of_key_file, app, asyncio.get_running_loop())
         # A key store may take its time: a command of a moment waits for it briefly, the server does not.
         await anyio.to_thread.run_sync(app.vault.settle, 0.0 if exclusive else PATIENCE_S)
-        with _plain_errors():
+        with veiled_logs(app.veil), _plain_errors():
             async with anyio.create_task_group() as tasks:
                 app.turns.open(tasks)
                 app.models.open(tasks)
@@ -270,8 +276,10 @@ def build_app(
     quarantine = Quarantine(directory.quarantine, clock)
     vault = Vault(directory, quarantine)
     settings = SettingsStore(directory, quarantine, vault)
-    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock)
-    memories = MemoryStore(directory, quarantine, clock, ids)
+    veil = Veil(vault.known_values)
+    mask = TranscriptMask(partial(veil_message, veil), veil.text)
+    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock, mask)
+    memories = MemoryStore(directory, quarantine, clock, ids, veil.text)
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
     grants = GrantStore(directory, quarantine, clock, ids)
@@ -286,7 +294,7 @@ def build_app(
 
     questions = ApprovalStore(directory, quarantine)
     intents = OutboxStore(directory, quarantine, clock, ids)
-    notices = NoticeBoard(clock, questions.pending, quarantine.notices, intents.unsure)
+    notices = NoticeBoard(clock, questions.pending, quarantine.notices, intents.unsure, veil.text)
     program = Program(directory, settings.load, quarantine)
 
     def context_for(scope: CallScope) -> ToolContext:
@@ -330,7 +338,7 @@ def build_app(
         name_conditions(settings.load, stores.connectors, stores.ftp_profiles, search.standing),
     )
     program.toolbox = toolbox
-    desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox))
+    desk = ApprovalDesk(questions, clock, partial(_check_arguments, toolbox), veil)
     permission = Permission(
         PermissionParts(
             desk=desk,
@@ -341,11 +349,12 @@ def build_app(
             timeout_s=lambda: settings.load().approval_timeout_s,
             paths=lambda: policy().paths,
             look_back=LookBack(sessions, lambda: policy().paths).count,
+            veil=veil,
         )
     )
     secrets = SecretStore(directory, quarantine, clock, vault)
     secret_use = SecretUse(secrets, vault)
-    audit = AuditLog(directory, clock, redact_value, lambda: settings.load().audit_days)
+    audit = AuditLog(directory, clock, veil.value, lambda: settings.load().audit_days)
     calls = RunningCalls(clock)
     outbox = Outbox(
         OutboxParts(
@@ -363,7 +372,7 @@ def build_app(
         Stores(settings, grants, memories, sessions),
         policy,
         own=(directory.results, directory.root),
-        describe=lambda spec, call: redact(toolbox.describe(spec, call.arguments)),
+        describe=lambda spec, call: veil.text(toolbox.describe(spec, call.arguments)),
     )
     marks = MarkBook(sessions, audit, clock)
     taint = TaintJudge(lambda: policy().mode, lambda: _working_folders(policy().paths))
@@ -376,8 +385,9 @@ def build_app(
             audit=audit,
             started=started,
             clock=clock,
-            judges=(taint.judge, judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
-            rounds=(calls, secret_use.go_around, taint_round.run, outbox.round, undo_round),
+            judges=(taint.judge, judge_markers(), judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
+            rounds=(calls, veil_results(veil), secret_use.go_around, taint_round.run, outbox.round, undo_round),
+            veil=veil,
         )
     )
     local = LocalModels(directory, quarantine, clock)
@@ -393,6 +403,7 @@ def build_app(
         ),
     )
     program.models = models
+    asked = VeiledChooser(chooser or models, veil)
     ledger = Ledger(directory)
     spending = SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
@@ -410,7 +421,7 @@ def build_app(
     small_jobs = SmallJobs(
         SmallJobParts(
             settings=settings.load,
-            chooser=chooser or models,
+            chooser=asked,
             sessions=sessions,
             accounts=accounts,
             tell_named=lambda _session_id: notices.tell(),
@@ -427,7 +438,7 @@ def build_app(
     parts = TurnParts(
         directory=directory,
         sessions=sessions,
-        chooser=chooser or models,
+        chooser=asked,
         context=context,
         compactor=compactor,
         gate=gate,
@@ -442,6 +453,7 @@ def build_app(
         fate=outbox.tell_fate,
         is_unsure=outbox.is_unsure,
         ceilings=lambda: Ceilings(settings.load().turn_minutes, settings.load().calls_per_turn),
+        veil=veil,
     )
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
@@ -534,6 +546,8 @@ def build_app(
         toolbox=toolbox,
         gate=gate,
         marks=marks,
+        veil=veil,
+        secret_scan=SecretScan(directory, veil, clock, sessions.close),
         approvals=desk,
         outbox=outbox,
         turns=turns,

@@ -9,10 +9,13 @@ from skales.app.export import ExportFormat, ExportOptions, export_json, name_fil
 from skales.app.export_markdown import export_markdown
 from skales.app.export_outline import Labels
 from skales.app.export_pdf import export_pdf
+from skales.cli.known_secrets import open_vault
 from skales.core.errors import ConflictError, StorageError
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, as_text
+from skales.data.paths import locate_data_directory
 from skales.data.session_codec import Session, session_from_disk
+from skales.security.veil import Veil
 
 _PRIVATE = 0o600
 
@@ -24,7 +27,8 @@ def write_export(raw: JsonObject, arguments: argparse.Namespace) -> str:
         steps=not arguments.no_steps, thoughts=arguments.thoughts, receipts=not arguments.no_receipts
     )
     form = ExportFormat(arguments.format)
-    content = _render(prepare_session(session, options), form)
+    veil = Veil(open_vault(locate_data_directory()).known_values)
+    content = _render(prepare_session(session, options, veil), form)
     if arguments.output == "-":
         sys.stdout.buffer.write(content)
         return ""

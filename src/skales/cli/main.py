@@ -26,9 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(module.run(parsed))
     except SkalesError as error:
-        print(f"Error: {error.message}", file=sys.stderr)
+        from skales.security.redact import redact  # an error may quote what was typed or what an endpoint said
+
+        print(f"Error: {redact(error.message)}", file=sys.stderr)
         if error.hint:
-            print(f"  {error.hint}", file=sys.stderr)
+            print(f"  {redact(error.hint)}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -63,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_vault(commands)
     _add_grants(commands)
     _add_undo(commands)
+    _add_secrets(commands)
     costs = commands.add_parser("costs", help="what models cost, estimated from list prices")
     costs.add_argument("--since", default="30d", metavar="TIME", help="7d, 2026-11-30 or all (default: 30d)")
     costs.add_argument("--by", choices=["model", "provider", "purpose", "session", "day"], default="model")
@@ -109,6 +112,17 @@ def _add_tools(commands: _Commands) -> None:
     run.add_argument("name")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="--parameter value …, before them --json for JSON")
     _add_json(tools)
+
+
+def _add_secrets(commands: _Commands) -> None:
+    secrets = commands.add_parser("secrets", help="find keys and passwords in old conversations, memories and logs")
+    actions = secrets.add_subparsers(dest="action", metavar="action")
+    scan = actions.add_parser("scan", help="look for them (default)")
+    scan.add_argument("--mask", action="store_true", help="replace each by a marker; can be taken back")
+    _add_json(scan)
+    for name, what in (("undo", "take a masking back"), ("forget", "delete what a masking could be taken back with")):
+        actions.add_parser(name, help=what).add_argument("id", nargs="?", default="", help="default: the newest")
+    _add_json(secrets)
 
 
 def _add_addons(commands: _Commands) -> None:

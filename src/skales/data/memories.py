@@ -87,7 +87,15 @@ class MemoryStore:
     `changed` hears of each change made here: the id, and the file's object before and after.
     """
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        directory: DataDirectory,
+        quarantine: Quarantine,
+        clock: Clock,
+        ids: IdSource,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        self._mask = mask
         self._folder = directory.memories
         self._blocklist = directory.memories / "_deleted_blocklist.json"
         self._quarantine = quarantine
@@ -100,9 +108,13 @@ class MemoryStore:
     def add(
         self, content: str, category: str = "fact", keywords: Sequence[str] = (), *, source: str = "user"
     ) -> Memory:
-        """Keep a memory; one that says the same already is returned instead. Raises InputError for empty content."""
+        """Keep a memory without the secrets in it; one that says the same already is returned instead.
+
+        Raises InputError for empty content.
+        """
         if not content.strip():
             raise InputError("content is required", hint="Say what to remember")
+        content = self._mask(content)
         with self._adding:
             for kept in self._kept():
                 if _normalise(kept.memory.content) == _normalise(content):
@@ -113,7 +125,7 @@ class MemoryStore:
                 "content": content.strip(),
                 "source_conversation_id": source,
                 "extracted_at": self._clock.now_ms(),
-                "relevance_keywords": list(keywords),
+                "relevance_keywords": [self._mask(word) for word in keywords],
             }
             path = self._folder / f"{value['id']}.json"
             memory = _parse(Source(path, value, create_object(path, value))).memory

@@ -7,7 +7,7 @@ Spec: data-directory.md, "sessions/<id>.json"; orchestrator.md, "Turn flow".
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypedDict, Unpack, cast
 
@@ -15,7 +15,7 @@ from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list
-from skales.core.message import ContentPart, Message
+from skales.core.message import ContentPart, Message, Role
 from skales.data.index import FolderCount, Index, SearchHit, SessionSummary
 from skales.data.index_tables import Choice
 from skales.data.paths import DataDirectory
@@ -71,13 +71,29 @@ class SessionChanges(TypedDict, total=False):
     folder: str
 
 
+@dataclass(frozen=True, slots=True)
+class TranscriptMask:
+    """Takes the secrets out of what is written; without one everything is written as it is."""
+
+    message: Callable[[Message], Message] = lambda message: message
+    text: Callable[[str], str] = str
+
+
 class SessionStore:
     """Creates, reads, extends, deletes and finds conversations. May be used from several threads.
 
     `changed` hears of each that was deleted (False) or brought back (True) here.
     """
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine, index: Index, clock: Clock) -> None:
+    def __init__(
+        self,
+        directory: DataDirectory,
+        quarantine: Quarantine,
+        index: Index,
+        clock: Clock,
+        mask: "TranscriptMask | None" = None,
+    ) -> None:
+        self._mask = mask or TranscriptMask()
         self._files = SessionFiles(directory, quarantine, index)
         self._index = index
         self._clock = clock
@@ -101,7 +117,7 @@ class SessionStore:
 
         `extra` are further keys of its file, such as whose part it is.
         """
-        now_ms = self._clock.now_ms()
+        now_ms, title = self._clock.now_ms(), self._mask.text(title)
 
         def write(session_id: SessionId) -> tuple[dict[str, JsonValue], Session]:
             session = Session(
@@ -136,7 +152,8 @@ class SessionStore:
         `unqueue` takes that many messages off the front of the queue in the same write.
         """
         now_ms = self._clock.now_ms()
-        timed = [replace(message, timestamp_ms=message.timestamp_ms or now_ms) for message in messages]
+        masked = map(self._mask.message, messages)
+        timed = [replace(message, timestamp_ms=message.timestamp_ms or now_ms) for message in masked]
         entries = [message_to_disk(message) for message in timed]
 
         def alter(loaded: Loaded) -> Changed:
@@ -158,7 +175,7 @@ class SessionStore:
         now_ms = self._clock.now_ms()
 
         def alter(loaded: Loaded) -> Changed:
-            queued = (*loaded.session.queued, Waiting(text, attachments))
+            queued = (*loaded.session.queued, self._mask_waiting(Waiting(text, attachments)))
             raw = _with_changes(loaded.raw | {"updatedAt": now_ms}, {"queued": queued})
             return Changed(raw, replace(loaded.session, queued=queued, updated_ms=now_ms))
 
@@ -168,6 +185,10 @@ class SessionStore:
         """Change what stands beside the messages. The order of the list stays: `updatedAt` is not touched."""
         if "folder" in changes:
             changes["folder"] = " ".join(changes["folder"].split())
+        if "title" in changes:
+            changes["title"] = self._mask.text(changes["title"])
+        if "queued" in changes:
+            changes["queued"] = [self._mask_waiting(waiting) for waiting in changes["queued"]]
 
         def alter(loaded: Loaded) -> Changed:
             raw, old = _with_changes(loaded.raw, changes), loaded.session
@@ -201,7 +222,8 @@ class SessionStore:
 
         Raises InputError when it does not fit the messages, which changed meanwhile.
         """
-        return self._mark(session_id, lambda loaded: add_compaction(loaded.raw, mark, loaded.session.messages))
+        masked = replace(mark, summary=self._mask.text(mark.summary))
+        return self._mark(session_id, lambda loaded: add_compaction(loaded.raw, masked, loaded.session.messages))
 
     def remove_compaction(self, session_id: SessionId, up_to: int) -> Session:
         """Take back the summary that ends before a message. Raises NotFoundError when there is none."""
@@ -303,6 +325,10 @@ class SessionStore:
     def find_within(self, session_id: SessionId, query: str, limit: int = 200) -> Sequence[MessageHit]:
         """The messages of one conversation that contain all words of the query, or parts of words, in order."""
         return find_in_messages(self.load(session_id).messages, query, limit)
+
+    def _mask_waiting(self, waiting: Waiting) -> Waiting:
+        masked = self._mask.message(Message(role=Role.USER, content=waiting.attachments))
+        return Waiting(self._mask.text(waiting.text), masked.content)
 
     def _mark(self, session_id: SessionId, change: Callable[[Loaded], dict[str, JsonValue]]) -> Session:
         def alter(loaded: Loaded) -> Changed:

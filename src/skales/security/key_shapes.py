@@ -5,44 +5,82 @@ part has at most eleven characters, so that nobody can search for the key by it.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
+
+from skales.security.marks import plain
 
 # What a key may follow: no letter, digit, `_` or `-`, so that `task-…` is no `sk-…`; but escapes in JSON and in
 # addresses end in a letter or digit themselves, and terminal colours end in `m`.
 _START = (
     r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})"
-    r"|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\x1b\[[01];[0-9]{2}m))"
+    r"|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)|(?<=\x1b\[[01];[0-9]{2}m)"
+    # `backup-ghp_…`: some are unmistakable behind a dash, too.
+    r"|(?<=[_-])(?=gh[pousr]_[A-Za-z0-9]{20}|github_pat_|glpat-|AIza|sk-(?:proj|ant)-|xox[bp]-|[sr]k_live_))"
 )
 
 _WORD = "[A-Za-z0-9_-]"
 _DOTTED = r"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_.-]))"
 _BASE64 = "[A-Za-z0-9+/=_-]"
 
-# (kept, one character of the rest). Lookaheads in the kept part check lengths where the beginning alone proves little.
+# (kind, kept, one character of the rest). Lookaheads in the kept part check lengths where the beginning alone proves
+# little.
 _SHAPES = (
-    (r"sk-(?:proj-|ant-|or-|lf-|svcacct-|admin-|None-)?", _WORD),  # OpenAI and who copied it; Anthropic, OpenRouter
-    (r"gh[pousr]_", _DOTTED),
-    (r"github_pat_", _WORD),
-    (r"gl(?:pat|ptt|dt|rt|rtr|cbt|ft|ffct|soat|imt|agent|oas|wt)-", _DOTTED),
-    (r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA|AGPA|ANPA|ANVA|APKA|ASCA)(?=[A-Z0-9]{16}(?![A-Za-z0-9]))", "[A-Z0-9]"),
-    (r"ABSK(?=[A-Za-z0-9+/]{40})", _BASE64),  # Amazon Bedrock
-    (r"AIza|AQ\.(?=Ab)|ya29\.|1//0|GOCSPX-", _DOTTED),  # Google
-    (r"xox[a-z]-|xox[a-z]\.xox[a-z]-|xapp-|xwfp-", _WORD),  # Slack
-    (r"[sr]k_(?:live|test|prod)_|whsec_", _BASE64),  # Stripe, Clerk, Svix
-    (r"sk_(?=[a-f0-9]{32})|SK(?=[a-f0-9]{32})", "[a-f0-9]"),  # ElevenLabs, Twilio
-    (r"hf_|api_org_|gsk_|xai-|pplx-|csk-|nvapi-|tvly-|jina_|fw_|tgp_v1_|pcsk_|vck_|r8_(?=\w{30})", _WORD),
-    (r"fc-(?=[a-f0-9]{32})|pa-(?=[\w-]{40})|key-(?=[a-f0-9]{32})|dapi(?=[a-f0-9]{32})", _WORD),
-    (r"lsv2_(?:pt|sk)_|phx_|sntry[su]_|glsa_|glc_|NRAK-|sbp_|sb_secret_|fm[12]_|fo1_", _BASE64),
-    (r"npm_|rubygems_|pypi-|dckr_[po]at_|cio(?=[A-Za-z0-9]{32})|oy2(?=[a-z0-9]{43})", _WORD),
-    (r"ntn_|secret_(?=[A-Za-z0-9]{40})|lin_api_|figd_|PMAK-|shp(?:at|ca|pa|ss)_|do[opr]_v1_", _WORD),
-    (r"hv[sb]\.|dp\.(?:pt|st|ct|sa|scim|audit)\.|tskey-(?:auth|api)?|HRKU-|nfp_|cf[au]t_|ops_(?=eyJ)", _DOTTED),
-    (r"ATATT3|ATCTT3|EAA[A-Z](?=[A-Za-z0-9]{40})|sq0(?:atp|csp)-|AGE-SECRET-(?=KEY-1)|syt_", _BASE64),
-    (r"SG\.(?=[\w-]{16,64}\.)|pat(?=[A-Za-z0-9]{14}\.[a-f0-9]{40})", _DOTTED),  # SendGrid, Airtable
-    (r"(?=[a-f0-9]{32}-us[0-9])", _WORD),  # Mailchimp
-    (r"A{10}(?=A{12})", "[A-Za-z0-9%]"),  # X
-    (r"[0-9]{8,10}:(?=AA[\w-]{33})|bot[0-9]{6,8}(?=[0-9]{0,4}:AA[\w-]{33})", "[A-Za-z0-9:_-]"),  # Telegram
-    (r"[MNO](?=[\w-]{22,28}\.[\w-]{6}\.[\w-]{27})|mfa\.(?=[\w-]{60})", _DOTTED),  # Discord
-    (r"eyJ(?=[\w-]{6,8000}\.{1,2}[\w-]{8})", _DOTTED),  # JWT, JWE
+    ("Anthropic key", r"sk-ant-", _WORD),
+    ("OpenRouter key", r"sk-or-", _WORD),
+    ("OpenAI key", r"sk-(?:proj-|svcacct-|admin-|None-)", _WORD),
+    ("API key", r"sk-(?:lf-)?", _WORD),  # OpenAI's older ones and those of who copied it; Langfuse
+    ("GitHub token", r"gh[pousr]_", _DOTTED),
+    ("GitHub token", r"github_pat_", _WORD),
+    ("GitLab token", r"gl(?:pat|ptt|dt|rt|rtr|cbt|ft|ffct|soat|imt|agent|oas|wt)-|GR1348941", _DOTTED),
+    (
+        "AWS key",
+        r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA|AGPA|ANPA|ANVA|APKA|ASCA)(?=[A-Z0-9]{16}(?![A-Za-z0-9]))",
+        "[A-Z0-9]",
+    ),
+    ("AWS key", r"ABSK(?=[A-Za-z0-9+/]{40})", _BASE64),  # Amazon Bedrock
+    ("Azure secret", r"(?=[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w~-]))", "[A-Za-z0-9_.~-]"),
+    ("Google key", r"AIza|AQ\.(?=Ab)|ya29\.|1//0|GOCSPX-", _DOTTED),
+    ("Slack token", r"xox[a-z]-|xox[a-z]\.xox[a-z]-|xapp-|xwfp-", _WORD),
+    ("Stripe key", r"[sr]k_(?:live|test|prod)_|whsec_", _BASE64),  # also Clerk and Svix
+    ("ElevenLabs key", r"sk_(?=[a-f0-9]{32})", "[a-f0-9]"),
+    ("Twilio key", r"SK(?=[a-f0-9]{32})|AC(?=[a-f0-9]{32}:[a-f0-9]{32})", "[a-f0-9:]"),
+    ("Hugging Face token", r"hf_|api_org_", _WORD),
+    ("Groq key", r"gsk_", _WORD),
+    ("xAI key", r"xai-", _WORD),
+    ("Perplexity key", r"pplx-", _WORD),
+    ("Cerebras key", r"csk-", _WORD),
+    ("NVIDIA key", r"nvapi-", _WORD),
+    ("API key", r"tvly-|jina_|fw_|tgp_v1_|pcsk_|vck_|r8_(?=\w{30})|BSA(?=[\w-]{28}(?![\w-]))", _WORD),
+    ("API key", r"fc-(?=[a-f0-9]{32})|pa-(?=[\w-]{40})|key-(?=[a-f0-9]{32})|dapi(?=[a-f0-9]{32})", _WORD),
+    ("API key", r"lsv2_(?:pt|sk)_|ph[cx]_|sntry[su]_|glsa_|glc_|NRAK-|NRII-|sbp_|sb_secret_|fm[12]_|fo1_", _BASE64),
+    ("npm token", r"npm_", _WORD),
+    ("PyPI token", r"pypi-", _WORD),
+    ("package registry token", r"rubygems_|dckr_[po]at_|cio(?=[A-Za-z0-9]{32})|oy2(?=[a-z0-9]{43})", _WORD),
+    ("API key", r"ntn_|secret_(?=[A-Za-z0-9]{40})|lin_(?:api|oauth)_|figd_|PMAK-|pscale_(?:tkn|pw|oauth)_", _WORD),
+    ("Shopify token", r"shp(?:at|ca|pa|ss)_", _WORD),
+    ("DigitalOcean token", r"do[opr]_v1_", _WORD),
+    ("HashiCorp token", r"hv[sb]\.|[A-Za-z0-9]{3}(?=[A-Za-z0-9]{11}\.atlasv1\.[\w=-]{60})", _DOTTED),
+    (
+        "API token",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.|tskey-(?:auth|api|client)?|HRKU-|nfp_|cf[au]t_|ops_(?=eyJ)",
+        _DOTTED,
+    ),
+    ("Atlassian token", r"AT(?:ATT|CTT|BB)3|ATBB(?=[A-Za-z0-9]{28})", _BASE64),
+    ("Meta token", r"EAA[A-Z](?=[A-Za-z0-9]{40})", _BASE64),
+    ("Square token", r"sq0(?:atp|csp)-|EAAA(?=[\w-]{60})", _BASE64),
+    ("Mapbox token", r"sk\.(?=eyJ)", _DOTTED),
+    ("age key", r"AGE-SECRET-(?=KEY-1)", _BASE64),
+    ("Matrix token", r"syt_", _BASE64),
+    ("SendGrid key", r"SG\.(?=[\w-]{16,64}\.)", _DOTTED),
+    ("Brevo key", r"xkeysib-|xsmtpsib-", _WORD),
+    ("Airtable token", r"pat(?=[A-Za-z0-9]{14}\.[a-f0-9]{40})", _DOTTED),
+    ("Mailchimp key", r"(?=[a-f0-9]{32}-us[0-9])", _WORD),
+    ("X token", r"A{10}(?=A{12})", "[A-Za-z0-9%]"),
+    ("Telegram token", r"[0-9]{8,10}:(?=AA[\w-]{33})|bot[0-9]{6,8}(?=[0-9]{0,4}:AA[\w-]{33})", "[A-Za-z0-9:_-]"),
+    ("Discord token", r"[MNO](?=[\w-]{22,28}\.[\w-]{6}\.[\w-]{27})|mfa\.(?=[\w-]{60})", _DOTTED),
+    ("web token", r"eyJ(?=[\w-]{6,8000}\.{1,2}[\w-]{8})", _DOTTED),  # JWT, JWE
+    ("Fernet token", r"gAAAAA(?=[\w-]{90})", _BASE64),
 )
 
 # A terminal or a mail program may break a key over lines. A later line belongs to it when it begins with a long run
@@ -57,7 +95,56 @@ CONTINUATION = rf"(?:{_LINE_END}{_NO_KEY}[A-Za-z0-9_-]{{12,400}}+(?![=:/(]|\.[A-
 @cache
 def key_shape() -> re.Pattern[str]:
     """Finds what begins and goes on like a key; made at first use, because it takes a while to build."""
-    return re.compile(_START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for kept, char in _SHAPES) + ")")
+    return re.compile(
+        _START + "(?:" + "|".join(f"({kept})(?:{char})++{CONTINUATION}" for _, kept, char in _SHAPES) + ")"
+    )
+
+
+# How each of them begins. Looking for these first passes over text without keys many times faster.
+_BEGINNINGS = (
+    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "glrtr-",
+    "glcbt-", "glft-", "glffct-", "glsoat-", "glimt-", "glagent-", "gloas-", "glwt-", "GR1348941", "AKIA", "ASIA",
+    "ABIA", "ACCA", "AROA", "AIDA", "AGPA", "ANPA", "ANVA", "APKA", "ASCA", "ABSK", "AIza", "AQ.Ab", "ya29.",
+    "1//0", "GOCSPX-", "xox", "xapp-", "xwfp-", "sk_", "rk_", "whsec_", "hf_", "api_org_", "gsk_", "xai-", "pplx-",
+    "csk-", "nvapi-", "tvly-", "jina_", "fw_", "tgp_v1_", "pcsk_", "vck_", "r8_", "BSA", "fc-", "pa-", "key-",
+    "dapi", "lsv2_", "phx_", "phc_", "sntrys_", "sntryu_", "glsa_", "glc_", "NRAK-", "NRII-", "sbp_", "sb_secret_",
+    "fm1_", "fm2_", "fo1_", "npm_", "pypi-", "rubygems_", "dckr_", "cio", "oy2", "ntn_", "secret_", "lin_api_",
+    "lin_oauth_", "figd_", "PMAK-", "pscale_", "shpat_", "shpca_", "shppa_", "shpss_", "doo_v1_", "dop_v1_",
+    "dor_v1_", "hvs.", "hvb.", "dp.", "tskey-", "HRKU-", "nfp_", "cfat_", "cfut_", "ops_eyJ", "ATATT3", "ATCTT3",
+    "ATBB", "EAA", "sq0atp-", "sq0csp-", "sk.eyJ", "AGE-SECRET-", "syt_", "SG.", "xkeysib-", "xsmtpsib-", "pat",
+    "AAAAAAAAAAAAAAAAAAAAAA", "mfa.", "eyJ", "gAAAAA",
+)  # fmt: skip
+# Those that begin with anything, by what follows; the beginning of the match is a candidate.
+_OTHER_BEGINNINGS = (
+    (":AA", re.compile(r"(?:bot)?[0-9]{8,10}:AA[\w-]{33}")),
+    ("Q~", re.compile(r"[A-Za-z0-9_.~-]{3}[78]Q~")),
+    ("-us", re.compile("[a-f0-9]{32}-us[0-9]")),
+    (".atlasv1.", re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.")),
+    ("", re.compile("(?:SK|AC)[a-f0-9]{32}")),
+    ("", re.compile(r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}")),
+)
+
+
+def find_keys(text: str) -> Iterator[re.Match[str]]:
+    """What looks like a key, in order; `read_key` says whether it is one."""
+    done = 0
+    for start in _find_starts(plain(text)):
+        if start >= done and (match := key_shape().match(text, start)):
+            yield match
+            done = match.end()
+
+
+def _find_starts(text: str) -> Sequence[int]:
+    starts: set[int] = set()
+    for beginning in _BEGINNINGS:
+        at = text.find(beginning)
+        while at >= 0:
+            starts.add(at)
+            at = text.find(beginning, at + 1)
+    for hint, pattern in _OTHER_BEGINNINGS:
+        if hint in text:
+            starts.update(match.start() for match in pattern.finditer(text))
+    return sorted(starts)
 
 
 # Beginnings nobody writes by chance; what follows others must look random as well.
@@ -68,13 +155,14 @@ _UNMISTAKABLE = re.compile(
 _MIN_REST = 16
 
 
-def mask_key(match: re.Match[str], mask: str) -> str:
-    """What is shown for a match of `key_shape`: its beginning and the mask, or all of it when it is no key at all."""
-    kept = match[match.lastindex or 0]
+def read_key(match: re.Match[str]) -> tuple[str, str] | None:
+    """What kind of key a match of `find_keys` is and which of its beginning may stay; None when it is no key at all."""
+    group = match.lastindex or 1
+    kept = match[group]
     rest = match[0][len(kept) :]
     if len(rest) < _MIN_REST or not (_UNMISTAKABLE.match(kept) or looks_random(rest)):
-        return match[0]
-    return kept + mask
+        return None
+    return _SHAPES[group - 1][0], kept
 
 
 def looks_random(text: str, *, at_least: int = 8) -> bool:

@@ -6,16 +6,19 @@ Walks from name to name; each step goes on behind what the last one read, so tha
 import re
 
 from skales.security.key_shapes import CONTINUATION, looks_random
+from skales.security.marks import MARKER, Mark, Secret, is_masked
 from skales.security.secret_names import CORE, SUFFIX, Strength, find_reference, is_status, name_strength
 
 _SCHEMES = "bearer|basic|token|apikey|bot|key|dpop"
 _PAIR = re.compile(
     rf"({CORE}){SUFFIX}"
-    r"(?:\\{0,3}[\"'`]|\\?\])?"
-    r"(?P<sign>\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}|>|[ \t]{1,4}(?:is|was)[ \t]{1,4}|[ \t]{1,4})"
+    r"(?:\\{0,3}[\"'`]|\\?\]|%22)?"
+    r"(?P<sign>\s{0,8}(?:=>|:=|={1,2}|:|%3[AaDd])\s{0,8}|>|[ \t]{1,4}(?:is|was)[ \t]{1,4}|[ \t]{1,4})"
     rf"(?:(?:{_SCHEMES})[ \t]{{1,4}})?",
     re.IGNORECASE,
 )
+_HINT = re.compile("key|token|secret|pass|pwd|credential|authorization")
+_KINDS = {"key": "key", "toke": "token", "pass": "password", "pwd": "password", "cred": "credentials"}
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MAX_NAME = 60
 _WORD_BEFORE = re.compile(r"[A-Za-z]{1,20} \Z")
@@ -28,14 +31,21 @@ _QUOTED = re.compile(
 _STRONG = re.compile(r"(?:[^\s\"'`<>,;&\\]|[,;&](?![\s\"'`]|\Z|[A-Za-z_][\w.-]{0,40}[=:])|\\(?![nrt\"'\\]))+")
 _WEAK = re.compile(r"[A-Za-z0-9_+/.~%@$!*-]++=*(?::[A-Za-z0-9_+/.~%@-]++=*)?")
 _CONTINUATION = re.compile(CONTINUATION)
+_DIGIT = re.compile("[0-9]")
 _PROSE = re.compile(r"[ \t][a-z]")
 
 
-def mask_named_values(text: str, mask: str) -> str:
-    """The text with every value masked whose name says that it is secret and that looks like one."""
+def mask_named_values(text: str, lowered: str, mark: Mark) -> str:
+    """The text with every value masked whose name says that it is secret and that looks like one.
+
+    `lowered` is the same in small letters, of the same length.
+    """
     shown: list[str] = []
     done = at = 0
-    while pair := _PAIR.search(text, at):
+    while pair := _find_pair(text, lowered, at):
+        if pair.start() and (marker := MARKER.match(text, pair.start() - 1)):
+            at = marker.end()
+            continue
         strength = _strength_at(text, pair)
         reference_end = find_reference(text, pair.end(), code=True)
         if strength is Strength.NONE or reference_end > pair.end():
@@ -43,14 +53,28 @@ def mask_named_values(text: str, mask: str) -> str:
             continue
         start, end = _value_span(text, pair.end(), strength)
         value = text[start:end]
-        if mask in value or find_reference(value, 0) == len(value) or not _is_secret(value, strength, text, pair):
+        if is_masked(value) or find_reference(value, 0) == len(value) or not _is_secret(value, strength, text, pair):
             at = max(end, pair.end()) if strength is Strength.STRONG else pair.end()
             continue
         at = _with_continuation(text, end, value) if start == pair.end() else end
-        shown += [text[done:start], mask]
+        shown += [text[done:start], mark(_KINDS.get(pair[1].lower()[:4], "secret"), text[start:at])]
         done = at
     shown.append(text[done:])
     return "".join(shown)
+
+
+def mark_named(name: str) -> str:
+    """What stands for a whole value behind a name that says it is secret."""
+    word = next((kind for hint, kind in _KINDS.items() if hint in name.lower()), "secret")
+    return Secret(word, "", "").marker
+
+
+def _find_pair(text: str, lowered: str, at: int) -> re.Match[str] | None:
+    """The next name with a sign behind it. Looking for its words first is much faster than looking for the whole."""
+    for hint in _HINT.finditer(lowered, at):
+        if pair := _PAIR.match(text, hint.start()):
+            return pair
+    return None
 
 
 def _strength_at(text: str, pair: re.Match[str]) -> Strength:
@@ -96,7 +120,8 @@ def _is_secret(value: str, strength: Strength, text: str, pair: re.Match[str]) -
         case Strength.WEAK:
             return looks_random(value)
         case _:
-            return looks_random(value, at_least=16)
+            # `key: createSynonyms` names something; a key made by a machine has digits.
+            return looks_random(value, at_least=16) and (_DIGIT.search(value) is not None or len(value) >= 40)
 
 
 def _with_continuation(text: str, end: int, value: str) -> int:

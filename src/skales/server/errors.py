@@ -7,6 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
+from skales.app.wiring import App
 from skales.core.errors import ConflictError, InputError, NotFoundError, ProviderError, SkalesError
 from skales.server.told import told
 
@@ -38,16 +39,17 @@ def status_of(error: SkalesError) -> int:
             return 500
 
 
-async def answer_http_error(_request: Request, error: Exception) -> Response:
+async def answer_http_error(request: Request, error: Exception) -> Response:
     """Our own answers."""
     assert isinstance(error, HttpError)
-    return _answer(error.status, error.error, error.hint)
+    return _answer(error.status, without_secrets(request, error.error), without_secrets(request, error.hint))
 
 
-async def answer_skales_error(_request: Request, error: Exception) -> Response:
+async def answer_skales_error(request: Request, error: Exception) -> Response:
     """Errors that rooms raise."""
     assert isinstance(error, SkalesError)
-    return _answer(status_of(error), told(error.message), told(error.hint))
+    message, hint = (without_secrets(request, told(words)) for words in (error.message, error.hint))
+    return _answer(status_of(error), message, hint)
 
 
 async def answer_framework_error(_request: Request, error: Exception) -> Response:
@@ -71,7 +73,14 @@ async def answer_invalid_body(_request: Request, error: Exception) -> Response:
 async def answer_fault(request: Request, error: Exception) -> Response:
     """A fault of ours. Spec: http-api.md, "unhandled error 500 passes the message through"."""
     _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _answer(500, f"{type(error).__name__}: {error}", "See the log for details")
+    words = without_secrets(request, f"{type(error).__name__}: {error}")
+    return _answer(500, words, "See the log for details")
+
+
+def without_secrets(request: Request, words: str) -> str:
+    """The words of an error, which may quote what somebody sent or an endpoint said."""
+    app: App = request.app.state.skales
+    return app.veil.text(words)
 
 
 def _answer(status: int, error: str, hint: str) -> JSONResponse:

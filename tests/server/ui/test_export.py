@@ -64,7 +64,7 @@ def test_the_html_file_needs_nothing_and_does_nothing(page: TestClient, session_
     (style,) = tree.css("style")
     assert "url(" not in style.text()
     assert "@import" not in style.text()
-    assert tree.css(".person .text")[0].text().startswith("<b>Use</b> sk-proj-***")
+    assert tree.css(".person .text")[0].text().startswith("<b>Use</b> [secret: OpenAI key sk-proj-…")
     assert tree.css(".prose strong")[0].text() == "Done"
     assert "</pre><script>alert(1)</script>" in tree.css(".step pre + p + pre")[0].text()
 

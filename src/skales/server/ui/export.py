@@ -46,7 +46,7 @@ Options = Annotated[ExportOptions, Depends(_read_options)]
 @router.get("/sessions/{session_id}/export")
 def export_session(app: AppDep, session_id: SessionId, options: Options, format: ExportFormat) -> Response:
     """One conversation as a file. Raises NotFoundError, BrokenDocumentError."""
-    prepared = prepare_session(app.sessions.load(session_id), options)
+    prepared = prepare_session(app.sessions.load(session_id), options, app.veil)
     labels = translate_labels()
     name = name_file(prepared.title or labels.untitled, prepared.updated_ms, format)
     return Response(_WRITERS[format](prepared, labels), headers=_headers(name, _MEDIA_TYPES[format]))
@@ -58,7 +58,7 @@ def export_all(app: AppDep, format: ExportFormat) -> StreamingResponse:
     if format not in ARCHIVED:
         raise InputError(_("All conversations can be exported as Markdown or JSON only"))
     options = ExportOptions(steps=True, thoughts=format is ExportFormat.JSON, receipts=True)
-    pieces = stream_archive(app.sessions, format, options, translate_labels())
+    pieces = stream_archive(app.sessions, format, options, translate_labels(), app.veil)
     name = name_file(_("Skales conversations"), app.clock.now_ms(), "zip")
     headers = _headers(name, "application/zip") | {"x-entries": str(app.sessions.count())}
     return StreamingResponse(pieces, headers=headers)

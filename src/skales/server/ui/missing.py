@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.server.access import introduce, running_app
-from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of
+from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of, without_secrets
 from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_plain_shell
 from skales.server.ui.pages import PageResponse, render
@@ -37,7 +37,8 @@ async def answer_failed(request: Request, error: Exception) -> Response:
     if not _wants_page(request):
         return await answer_skales_error(request, error)
     await _speak(request)
-    trouble = Trouble(told(error.message), told(error.hint), request.url.path, _("Try again"))
+    message, hint = (without_secrets(request, told(words)) for words in (error.message, error.hint))
+    trouble = Trouble(message, hint, request.url.path, _("Try again"))
     return await _show(request, status_of(error), trouble)
 
 

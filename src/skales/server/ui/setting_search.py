@@ -79,6 +79,12 @@ _PARTS = (
         N_("How keys and passwords are kept, and secrets that tools use by name."),
         N_("password, token, API key, encryption, keychain, vault"),
     ),
+    _Part(
+        f"{_PAGE}#old-secrets",
+        N_("Keys and passwords in old conversations"),
+        Section.DATA,
+        words=N_("secrets, keys, passwords, tokens, scan, mask"),
+    ),
     _Part(f"{_PAGE}#data-sizes", N_("What takes space"), Section.DATA, words=N_("disk, size, storage")),
     _Part(
         f"{_PAGE}#about", N_("Version and licences"), Section.ABOUT, words=N_("update, release, open source, license")

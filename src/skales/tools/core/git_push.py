@@ -191,12 +191,16 @@ async def _lines(ctx: ToolContext, repository: Repository, *words: str) -> list[
     return [line for line in (await read_git(ctx, repository, *words)).text().splitlines() if line]
 
 
+def _hide(_kind: str, _secret: str) -> str:
+    return _MASK
+
+
 def _result(answer: GitAnswer, branch: str, remote: str, state: GitState) -> ToolResult:
-    said = mask_urls(answer.text(), _MASK)
+    said = mask_urls(answer.text(), _hide)
     rows = [line.split("\t") for line in said.splitlines() if "\t" in line and len(line.split("\t")[0]) == 1]
     flags = {row[0] for row in rows}
     if answer.exit_code or not rows or "!" in flags:
-        raise _refused(said, mask_urls(said_by_git(answer), _MASK), branch, remote)
+        raise _refused(said, mask_urls(said_by_git(answer), _hide), branch, remote)
     told = [line.strip() for line in said.splitlines() if line.startswith("remote: ") and line[8:].strip()][:8]
     if flags == {"="}:
         head = f"{branch} is up to date on {remote}; nothing was sent"

@@ -34,6 +34,7 @@ from skales.agent.taint_round import TaintRound
 from skales.agent.turn_parts import TurnParts
 from skales.app.activity import Undoable
 from skales.app.attachments import Attachments
+from skales.app.automation_wiring import AutomationNeeds, build_automation
 from skales.app.compare import CompareParts, Comparisons
 from skales.app.costs import CallAccounts
 from skales.app.kill_switch import KillParts, KillSwitch
@@ -49,10 +50,9 @@ from skales.app.undo import Undo
 from skales.app.undo_stores import Stores
 from skales.app.undo_wiring import build_undo
 from skales.app.veiled_logs import veiled_logs
-from skales.automation.delegation import Delegation, DelegationParts
 from skales.automation.origins import parent_of
-from skales.automation.scheduler import ScheduleParts, Scheduler
-from skales.automation.tasks import TaskParts, TaskRunner
+from skales.automation.scheduler import Scheduler
+from skales.automation.tasks import TaskRunner
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import InputError, NotFoundError
 from skales.core.events import TurnEvent
@@ -65,7 +65,7 @@ from skales.data.attachments import AttachmentStore
 from skales.data.audit import AuditLog
 from skales.data.capabilities import Capabilities
 from skales.data.connectors import ConnectorStore
-from skales.data.cron import CronStore, Job
+from skales.data.cron import CronStore
 from skales.data.cron_runs import RunLog
 from skales.data.deploy_targets import DeployTargets
 from skales.data.devkit import DevKit
@@ -277,13 +277,13 @@ def build_app(
     vault = Vault(directory, quarantine)
     settings = SettingsStore(directory, quarantine, vault)
     veil = Veil(vault.known_values)
-    mask = TranscriptMask(partial(veil_message, veil), veil.text)
-    sessions = SessionStore(directory, quarantine, Index(directory.index, directory.sessions), clock, mask)
+    sessions = SessionStore(
+        directory, quarantine, Index(directory.index, directory.sessions), clock, mask_transcripts(veil)
+    )
     memories = MemoryStore(directory, quarantine, clock, ids, veil.text)
     tasks = TaskStore(directory, quarantine, clock, ids)
     job_runs = RunLog(directory, quarantine)
-    grants = GrantStore(directory, quarantine, clock, ids)
-    uses = GrantUses(directory, quarantine, clock)
+    grants, uses = GrantStore(directory, quarantine, clock, ids), GrantUses(directory, quarantine, clock)
     started = StartedCalls(directory)
     tainted = TaintedFiles(directory, quarantine, clock)
     stores = open_tool_stores(directory, quarantine, clock, ids, vault)
@@ -292,8 +292,7 @@ def build_app(
     def policy() -> Policy:
         return build_policy(settings.load(), directory)
 
-    questions = ApprovalStore(directory, quarantine)
-    intents = OutboxStore(directory, quarantine, clock, ids)
+    questions, intents = ApprovalStore(directory, quarantine), OutboxStore(directory, quarantine, clock, ids)
     notices = NoticeBoard(clock, questions.pending, quarantine.notices, intents.unsure, veil.text)
     program = Program(directory, settings.load, quarantine)
 
@@ -329,7 +328,7 @@ def build_app(
             sandbox=build_sandbox_rules(chosen),
             cron=stores.cron,
             workflows=stores.workflows,
-            work=work,
+            work=automation.work,
         )
 
     toolbox = BuiltinToolbox(
@@ -376,7 +375,6 @@ def build_app(
     )
     marks = MarkBook(sessions, audit, clock)
     taint = TaintJudge(lambda: policy().mode, lambda: _working_folders(policy().paths))
-    taint_round = TaintRound(judge=taint, workspace=directory.workspace, marks=marks, files=tainted, clock=clock)
     gate = Gate(
         GateParts(
             toolbox=toolbox,
@@ -386,7 +384,14 @@ def build_app(
             started=started,
             clock=clock,
             judges=(taint.judge, judge_markers(), judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
-            rounds=(calls, veil_results(veil), secret_use.go_around, taint_round.run, outbox.round, undo_round),
+            rounds=(
+                calls,
+                veil_results(veil),
+                secret_use.go_around,
+                TaintRound(judge=taint, workspace=directory.workspace, marks=marks, files=tainted, clock=clock).run,
+                outbox.round,
+                undo_round,
+            ),
             veil=veil,
         )
     )
@@ -404,8 +409,7 @@ def build_app(
     )
     program.models = models
     asked = VeiledChooser(chooser or models, veil)
-    ledger = Ledger(directory)
-    spending = SpendingStore(directory, quarantine, clock)
+    ledger, spending = Ledger(directory), SpendingStore(directory, quarantine, clock)
     accounts = CallAccounts(ledger, spending, (chooser or models).facts, settings.load, clock)
     accounts.payer = lambda session_id: parent_of(sessions, session_id) or session_id
     models.accounts = accounts
@@ -458,70 +462,21 @@ def build_app(
     turns = NoticedTurns(parts, desk, notices)
     turns.ended = small_jobs.note_end
 
-    def task_timeout_s() -> float:
-        return settings.load().task_timeout_s
-
-    def is_paused() -> bool:
-        return settings.load().automation_paused
-
-    def tell_paused(job: Job) -> None:
-        notices.add_pause(job.id, job.name, job.paused_reason)
-
-    task_runner = TaskRunner(
-        TaskParts(
-            tasks=tasks,
-            sessions=sessions,
-            turns=turns,
-            timeout_s=task_timeout_s,
-            tell=notices.tell,
-            is_paused=is_paused,
-            tainted=tainted,
-        )
-    )
-    scheduler = Scheduler(
-        ScheduleParts(
-            jobs=stores.cron,
-            log=job_runs,
-            sessions=sessions,
-            turns=turns,
-            clock=clock,
-            timeout_s=task_timeout_s,
-            tell=notices.tell,
-            tell_paused=tell_paused,
-            is_paused=is_paused,
-            tainted=tainted,
-        )
-    )
-    work = Delegation(
-        DelegationParts(sessions=sessions, turns=turns, tasks=task_runner, timeout_s=task_timeout_s, marks=marks)
-    )
-    incidents = IncidentStore(directory, clock)
-    kill_switch = KillSwitch(
-        KillParts(
-            turns=turns,
-            calls=calls,
-            background=stores.background,
+    automation = build_automation(
+        AutomationNeeds(
             settings=settings,
             sessions=sessions,
             tasks=tasks,
-            task_runner=task_runner,
-            scheduler=scheduler,
-            incidents=incidents,
-            audit=audit,
-            clock=clock,
-        )
-    )
-    comparisons = Comparisons(
-        CompareParts(
-            chooser=parts.chooser,
-            context=context,
-            sessions=sessions,
+            jobs=stores.cron,
+            job_runs=job_runs,
             turns=turns,
-            accounts=accounts,
+            notices=notices,
+            marks=marks,
+            tainted=tainted,
             clock=clock,
-            ids=ids,
         )
     )
+    incidents = IncidentStore(directory, clock)
     return App(
         directory=directory,
         clock=clock,
@@ -558,13 +513,37 @@ def build_app(
         spending=spending,
         accounts=accounts,
         small_jobs=small_jobs,
-        comparisons=comparisons,
-        task_runner=task_runner,
-        scheduler=scheduler,
+        comparisons=Comparisons(
+            CompareParts(
+                chooser=parts.chooser,
+                context=context,
+                sessions=sessions,
+                turns=turns,
+                accounts=accounts,
+                clock=clock,
+                ids=ids,
+            )
+        ),
+        task_runner=automation.task_runner,
+        scheduler=automation.scheduler,
         local=local,
         background=stores.background,
         incidents=incidents,
-        kill_switch=kill_switch,
+        kill_switch=KillSwitch(
+            KillParts(
+                turns=turns,
+                calls=calls,
+                background=stores.background,
+                settings=settings,
+                sessions=sessions,
+                tasks=tasks,
+                task_runner=automation.task_runner,
+                scheduler=automation.scheduler,
+                incidents=incidents,
+                audit=audit,
+                clock=clock,
+            )
+        ),
         calls=calls,
         undo=undo,
         lock=lock,
@@ -572,6 +551,11 @@ def build_app(
         page_token=ids.token(43),
         local_token=ids.token(43),
     )
+
+
+def mask_transcripts(veil: Veil) -> TranscriptMask:
+    """What conversations are kept through."""
+    return TranscriptMask(partial(veil_message, veil), veil.text)
 
 
 def _check_arguments(toolbox: Toolbox, tool: str, arguments: JsonObject) -> JsonObject:

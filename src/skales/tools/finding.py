@@ -13,12 +13,31 @@ from math import log
 from typing import Protocol, cast
 
 from skales.core.json import as_object, as_text
-from skales.core.tool import ToolSpec
+from skales.core.tool import Effect, ToolSpec
 
 _WORD = re.compile(r"[a-z0-9]+")
 # What a file or address is called says less than that one is named.
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _FILE_NAME = re.compile(r"(?:[~./\\]|\b\w)[\w./\\~-]*\.(?P<kind>[A-Za-z]\w{0,4})\b")
+# A folder or a file without a kind: "~/Documents/taxes".
+_PATH = re.compile(r"(?<![\w<.])(?:~|\.{1,2})?/\w[\w./-]*")
+_KINDS: Mapping[str, Sequence[str]] = {
+    "picture bild foto": ("jpg", "jpeg", "png", "gif", "webp", "heic", "bmp", "tif", "tiff"),
+    "document dokument": ("doc", "docx", "odt", "pdf", "rtf"),
+    "spreadsheet tabelle": ("xls", "xlsx", "ods", "csv", "tsv"),
+    "presentation folien": ("ppt", "pptx", "odp"),
+    "archive archiv": ("zip", "tar", "gz", "tgz", "7z", "rar", "xz"),
+    "mail": ("eml", "msg"),
+    "script": ("py", "sh"),
+}
+_KIND_WORDS = {kind: words for words, kinds in _KINDS.items() for kind in kinds}
+# What a German verb may leave at the end of the sentence: "Häng das an", "Benenne es um".
+_PARTICLES = frozenset(
+    """
+    ab an auf aus bei durch ein fest frei heraus herunter her hin hoch hinzu los mit nach nieder raus rein runter um
+    vor weg weiter zu zurueck zusammen
+    """.split()
+)
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 # Said in every other request and telling of none.
 _STOP = frozenset(
@@ -42,7 +61,11 @@ _STOP = frozenset(
 _NAME, _SEARCH_WORDS, _EXAMPLE, _DESCRIPTION, _PARAMETERS = 3.0, 3.0, 2.0, 1.5, 0.5
 _PART_SHARE = 0.6  # of a hit, when a word is only a part of the other
 _TYPO_SHARE = 0.5
+_HINT_SHARE = 0.6  # of what a file's name or an address gives away
 _LEAST_PART = 4  # letters of a part
+_LEAST_VERB = 3
+_CLAUSE = 16  # words between a verb and its particle
+_MOST_LETTERS = 4_000  # of a request that are looked at
 _TYPO_LIKENESS = 0.84
 
 Stems = frozenset[str]
@@ -72,21 +95,39 @@ class ToolFinder:
 
     def find(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """The tools a request may be about, the likeliest first; none when no word points to any."""
-        plain = _FILE_NAME.sub(r" file datei \g<kind> ", _ADDRESS.sub(" url link webseite ", request))
-        scores = self._score_all(_words(plain)) or self._score_all(_WORD.findall(_plain(plain)))
+        plain, hints = _without_names(request[:_MOST_LETTERS])
+        words = [*_words(plain), *self._joined_verbs(plain)]
+        scores = self._score_all(words, hints) or self._score_all(_WORD.findall(_plain(plain)), [])
         named = set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+)+", request.casefold()))
         ranked = sorted(
             scores,
-            key=lambda number: (self._entries[number].spec.name not in named, -scores[number]),
+            key=lambda number: (
+                self._entries[number].spec.name not in named,
+                -scores[number],
+                Effect.WRITES in self._entries[number].spec.effects,
+            ),
         )
         return [self._entries[number].spec for number in ranked[:limit]]
 
-    def _score_all(self, words: Iterable[str]) -> Mapping[int, float]:
-        """Tool → what all words say for it together."""
+    def _joined_verbs(self, request: str) -> Sequence[str]:
+        """The verbs whose particle stands further on in the sentence, put together, where a tool knows them."""
+        words = _WORD.findall(_plain(request))
+        joined = [
+            particle + verb
+            for place, particle in enumerate(words)
+            if particle in _PARTICLES
+            for verb in words[max(0, place - _CLAUSE) : place]
+            if len(verb) >= _LEAST_VERB and verb not in _STOP
+        ]
+        return [verb for verb in dict.fromkeys(joined) if not self._holders.keys().isdisjoint(_stems(verb))]
+
+    def _score_all(self, words: Iterable[str], hints: Iterable[str]) -> Mapping[int, float]:
+        """Tool → what all words say for it together; hints say less."""
         scores: dict[int, float] = {}
-        for word in words:
+        shares = dict.fromkeys(hints, _HINT_SHARE) | dict.fromkeys(words, 1.0)
+        for word, share in shares.items():
             for number, score in self._hits(word).items():
-                scores[number] = scores.get(number, 0.0) + score
+                scores[number] = scores.get(number, 0.0) + share * score
         return scores
 
     def _hits(self, word: str) -> Mapping[int, float]:
@@ -94,7 +135,8 @@ class ToolFinder:
         exact = [stem for stem in _stems(word) if stem in self._holders]
         if exact:
             return self._score(exact, 1.0)
-        parts = [stem for stem in self._holders if _is_part(stem, word)]
+        forms = {word, *_stems(word)}
+        parts = [stem for stem in self._holders if any(_is_part(stem, form) for form in forms)]
         if parts:
             return self._score(parts, _PART_SHARE)
         return self._score(get_close_matches(word, self._holders, n=3, cutoff=_TYPO_LIKENESS), _TYPO_SHARE)
@@ -132,7 +174,25 @@ def _weigh(spec: ToolSpec) -> Mapping[str, float]:
 
 def _words(text: str) -> Sequence[str]:
     """The telling words of a text, each once."""
-    return [word for word in dict.fromkeys(_WORD.findall(_plain(text))) if word not in _STOP]
+    words = dict.fromkeys(_WORD.findall(_plain(text)))
+    return [word for word in words if word not in _STOP and len(word) > 1]
+
+
+def _without_names(request: str) -> tuple[str, Sequence[str]]:
+    """The request without addresses and names of files, and words for what these were."""
+    hints: list[str] = []
+
+    def note(words: str) -> str:
+        hints.extend(words.split())
+        return " "
+
+    def note_file(name: re.Match[str]) -> str:
+        kind = name["kind"].lower()
+        return note(f"file datei {kind} {_KIND_WORDS.get(kind, '')}")
+
+    plain = _ADDRESS.sub(lambda _: note("url link webseite"), request)
+    plain = _FILE_NAME.sub(note_file, plain)
+    return _PATH.sub(lambda _: note("folder ordner"), plain), hints
 
 
 def _plain(text: str) -> str:

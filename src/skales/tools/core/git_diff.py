@@ -45,7 +45,10 @@ class _Counted:
     Effect.UNTRUSTED_OUTPUT,
     action="Show the git diff[ {range}][ of {paths}][ in {path}]",
     example=("What did I change in the styles?", {"path": "projects/shop", "paths": ["projects/shop/style.css"]}),
-    found_by="Unterschied differences what changed Änderungen Zeilen compare uncommitted",
+    found_by=(
+        "Unterschied differences what changed Änderungen Zeilen compare uncommitted geändert seit letzten "
+        "Commit since last diff difference Unterschiede between commits line"
+    ),
 )
 async def git_diff(
     ctx: ToolContext, path: Path | None = None, paths: Sequence[LinkPath] = (), staged: bool = False, range: str = ""

@@ -102,8 +102,9 @@ def preview_replace(  # noqa: PLR0913 - the parameters of the tool
     basic=True,
     preview=preview_edit,
     found_by=(
-        "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren change "
-        "fix correct replace Tippfehler update"
+        "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren "
+        "change fix correct replace Tippfehler update typo Zeile statt instead setzen anpassen value Wert "
+        "verbessern"
     ),
 )
 async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
@@ -127,7 +128,10 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         {"path": "essay.md", "find": "colour", "replace": "color"},
     ),
     preview=preview_replace,
-    found_by="ersetzen überall every occurrence all rename variable Suchen und Ersetzen",
+    found_by=(
+        "ersetzen überall every occurrence all rename variable Suchen und replace austauschen swap change "
+        "throughout durch jedes"
+    ),
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

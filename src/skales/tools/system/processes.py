@@ -51,7 +51,10 @@ class _Row:
     Effect.UNTRUSTED_OUTPUT,
     action="List running processes[ named {name}]",
     example=("Which programs use the most memory?", {"sort": "memory", "limit": 10}),
-    found_by="laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog",
+    found_by=(
+        "laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog "
+        "meisten RAM frisst slow langsam busy process top programs open offen"
+    ),
 )
 async def list_processes(
     ctx: ToolContext,
@@ -92,7 +95,10 @@ async def list_processes(
     Effect.DESTRUCTIVE,
     action="End[ process {pid}][ the background command {id}] and everything it started",
     example=("Stop process 4242", {"pid": 4242}),
-    found_by="beenden abschießen stop program force quit einfriert hung Prozess schließen terminate",
+    found_by=(
+        "beenden abschießen stop program force quit einfriert hung Prozess schließen terminate hängt hang "
+        "stuck frozen schieß töten kill close beende aufgehängt reagiert responding"
+    ),
 )
 async def kill_process(
     ctx: ToolContext, pid: Annotated[int, Range(1, 2**31 - 1)] | None = None, id: str = ""

@@ -30,7 +30,11 @@ class Wanted(StrEnum):
     Effect.OUTBOUND,
     action="Take {what} out of {url}",
     example=("Which prices are in the table on https://example.org/prices?", {"url": "https://example.org/prices"}),
-    found_by="Tabelle Webseite Links extrahieren Preise prices table selector scrape CSS auslesen list all",
+    found_by=(
+        "Tabelle Webseite Links extrahieren Preise prices table selector scrape CSS auslesen list all collect "
+        "Preistabelle price herausziehen sammeln headlines Überschriften images site rows Produkte products "
+        "auflisten"
+    ),
 )
 async def web_scrape(
     ctx: ToolContext,

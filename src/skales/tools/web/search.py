@@ -47,8 +47,10 @@ class _Found:
     example=("What is new in Python 3.14?", {"query": "Python 3.14 new features"}),
     basic=True,
     found_by=(
-        "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln Internet "
-        "suchen news Nachrichten aktuell recherchieren look up online latest im Netz current who is"
+        "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln "
+        "Internet suchen Nachrichten aktuell recherchieren look up online latest im current who is Neues "
+        "neueste won Preis teuer kostet cost restaurant good best recommendation nachschlagen Wahl Ergebnis "
+        "hotel shop store buy kaufen near Empfehlung Test review open"
     ),
 )
 async def search_web(ctx: ToolContext, query: str, searchDepth: SearchDepth = SearchDepth.BASIC) -> ToolResult:  # noqa: N803 - the name other programs use

@@ -1,6 +1,7 @@
 """Which of many tools a request may be about: by the words of their names, descriptions, examples and search words.
 
-English and German are stemmed; a German compound finds its parts. The same request always finds the same tools.
+English and German are stemmed; a German compound finds its parts, a parted verb its particle. What a file's name or a
+turn of phrase gives away counts too (`everyday.py`). The same request always finds the same tools.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Protocol, cast
 
 from skales.core.json import as_object, as_text
 from skales.core.tool import Effect, ToolSpec
+from skales.tools.everyday import hints_of
 
 _WORD = re.compile(r"[a-z0-9]+")
 # What a file or address is called says less than that one is named.
@@ -33,10 +35,13 @@ _KINDS: Mapping[str, Sequence[str]] = {
 _KIND_WORDS = {kind: words for words, kinds in _KINDS.items() for kind in kinds}
 # What a German verb may leave at the end of the sentence: "Häng das an", "Benenne es um".
 _PARTICLES = frozenset(
-    """
-    ab an auf aus bei durch ein fest frei heraus herunter her hin hoch hinzu los mit nach nieder raus rein runter um
-    vor weg weiter zu zurueck zusammen
-    """.split()
+    re.findall(
+        r"\S+",
+        """
+        ab an auf aus bei durch ein fest frei heraus herunter her hin hoch hinzu los mit nach nieder raus rein runter
+        um vor weg weiter zu zurueck zusammen
+        """,
+    )
 )
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 # Said in every other request and telling of none.
@@ -61,7 +66,8 @@ _STOP = frozenset(
 _NAME, _SEARCH_WORDS, _EXAMPLE, _DESCRIPTION, _PARAMETERS = 3.0, 3.0, 2.0, 1.5, 0.5
 _PART_SHARE = 0.6  # of a hit, when a word is only a part of the other
 _TYPO_SHARE = 0.5
-_HINT_SHARE = 0.6  # of what a file's name or an address gives away
+_HINT_SHARE = 0.45  # of what a file's name or an address gives away
+_TOOL_HINT = 4.0  # of a turn of phrase that points to one tool
 _LEAST_PART = 4  # letters of a part
 _LEAST_VERB = 3
 _CLAUSE = 16  # words between a verb and its particle
@@ -88,6 +94,7 @@ class ToolFinder:
 
     def __init__(self, specs: Sequence[ToolSpec]) -> None:
         self._entries = [_Entry(spec, _weigh(spec)) for spec in specs]
+        self._places = {spec.name: number for number, spec in enumerate(specs)}
         self._holders: dict[str, list[int]] = {}
         for number, entry in enumerate(self._entries):
             for stem in entry.weights:
@@ -95,7 +102,9 @@ class ToolFinder:
 
     def find(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """The tools a request may be about, the likeliest first; none when no word points to any."""
-        plain, hints = _without_names(request[:_MOST_LETTERS])
+        request = request[:_MOST_LETTERS]
+        plain, hints = _without_names(request)
+        hints = [*hints, *hints_of(_plain(plain))]
         words = [*_words(plain), *self._joined_verbs(plain)]
         scores = self._score_all(words, hints) or self._score_all(_WORD.findall(_plain(plain)), [])
         named = set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+)+", request.casefold()))
@@ -122,13 +131,21 @@ class ToolFinder:
         return [verb for verb in dict.fromkeys(joined) if not self._holders.keys().isdisjoint(_stems(verb))]
 
     def _score_all(self, words: Iterable[str], hints: Iterable[str]) -> Mapping[int, float]:
-        """Tool → what all words say for it together; hints say less."""
+        """Tool → what all words and hints say for it together."""
         scores: dict[int, float] = {}
-        shares = dict.fromkeys(hints, _HINT_SHARE) | dict.fromkeys(words, 1.0)
-        for word, share in shares.items():
-            for number, score in self._hits(word).items():
-                scores[number] = scores.get(number, 0.0) + share * score
+        for hits in (*map(self._hits, words), *map(self._hinted, hints)):
+            for number, score in hits.items():
+                scores[number] = scores.get(number, 0.0) + score
         return scores
+
+    def _hinted(self, hint: str) -> Mapping[int, float]:
+        """Tool → what the best of a hint's words says for it; names of tools among them stand for these."""
+        words = hint.split()
+        best = {self._places[word]: _TOOL_HINT for word in words if word in self._places}
+        for word in words:
+            for number, score in ({} if "_" in word else self._hits(word)).items():
+                best[number] = max(best.get(number, 0.0), _HINT_SHARE * score)
+        return best
 
     def _hits(self, word: str) -> Mapping[int, float]:
         """Tool → what a word of the request says for it."""
@@ -182,17 +199,17 @@ def _without_names(request: str) -> tuple[str, Sequence[str]]:
     """The request without addresses and names of files, and words for what these were."""
     hints: list[str] = []
 
-    def note(words: str) -> str:
-        hints.extend(words.split())
+    def note(*words: str) -> str:
+        hints.extend(words)
         return " "
 
     def note_file(name: re.Match[str]) -> str:
         kind = name["kind"].lower()
-        return note(f"file datei {kind} {_KIND_WORDS.get(kind, '')}")
+        return note("file datei", "read_file", kind, _KIND_WORDS.get(kind, ""))
 
-    plain = _ADDRESS.sub(lambda _: note("url link webseite"), request)
+    plain = _ADDRESS.sub(lambda _: note("url link webseite", "fetch_web_page"), request)
     plain = _FILE_NAME.sub(note_file, plain)
-    return _PATH.sub(lambda _: note("folder ordner"), plain), hints
+    return _PATH.sub(lambda _: note("folder ordner", "list_directory"), plain), hints
 
 
 def _plain(text: str) -> str:

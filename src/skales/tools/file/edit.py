@@ -129,8 +129,8 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
     ),
     preview=preview_replace,
     found_by=(
-        "ersetzen überall every occurrence all rename variable Suchen und replace austauschen swap change "
-        "throughout durch jedes"
+        "ersetzen Vorkommen sämtliche überall every occurrence all rename variable Suchen und replace "
+        "austauschen swap change throughout durch jedes"
     ),
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature

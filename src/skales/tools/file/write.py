@@ -67,8 +67,8 @@ def preview_append(ctx: ToolContext, path: Path, content: str) -> str:
     basic=True,
     preview=preview_write,
     found_by=(
-        "write create program hello Code Datei schreiben speichern anlegen save new file neue notieren put "
-        "Rezept recipe text festhalten store reinschreiben ablegen draft script readme"
+        "write create erstellen make program hello Code Datei schreiben speichern anlegen save new file neue "
+        "notieren put Rezept recipe text festhalten store reinschreiben ablegen draft script readme"
     ),
 )
 async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:

@@ -31,9 +31,9 @@ class Wanted(StrEnum):
     action="Take {what} out of {url}",
     example=("Which prices are in the table on https://example.org/prices?", {"url": "https://example.org/prices"}),
     found_by=(
-        "Tabelle Webseite Links extrahieren Preise prices table selector scrape CSS auslesen list all collect "
-        "Preistabelle price herausziehen sammeln headlines Überschriften images site rows Produkte products "
-        "auflisten"
+        "Tabelle Webseite page addresses Links extrahieren Preise prices table selector scrape CSS auslesen "
+        "list all collect Preistabelle price herausziehen sammeln headlines Überschriften images site rows "
+        "Produkte products auflisten"
     ),
 )
 async def web_scrape(

@@ -224,9 +224,10 @@ def _change(ctx: ToolContext, path: Path, build: _Build) -> ToolResult:
     name, opened, replacements = planned.name, planned.opened, planned.replacements
     with new_file(path, ctx.ids, expected=opened.stamp) as stream:
         stream.write(encode_text(planned.changed, opened.coding))
-    lines = [line_at(opened.text.seen, replacement.start) for replacement in replacements[:_SHOWN_PLACES]]
-    more = len(replacements) - len(lines)
-    where = f"line{'' if len(replacements) == 1 else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
+    shown = replacements[:_SHOWN_PLACES]
+    lines = list(dict.fromkeys(line_at(opened.text.seen, replacement.start) for replacement in shown))
+    more = len(replacements) - len(shown)
+    where = f"line{'' if len(lines) == 1 and not more else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
     summary = f"Changed {count_of(len(replacements), 'place')} in {name} ({where})"
     return ToolResult(text=summary, summary=summary, data=planned.diff.data, files=(str(path),))
 

@@ -14,6 +14,7 @@ from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
 from skales.tools.describe import render_size, visible
+from skales.tools.file.wording import count_of
 from skales.tools.programs import Background
 from skales.tools.system.ending import end_tree
 
@@ -75,7 +76,8 @@ async def list_processes(
     lines = [_own_line(ctx, program) for program in own]
     if mine:
         return ToolResult(
-            text="\n".join(lines) or "No command runs in the background.", summary=f"{len(own)} background commands"
+            text="\n".join(lines) or "No command runs in the background.",
+            summary=count_of(len(own), "background command"),
         )
     rows = await _look(name)
     shown = sorted(rows, key=_ORDERS[sort])[:limit]

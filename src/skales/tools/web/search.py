@@ -10,6 +10,7 @@ from skales.core.tool import Effect, Outcome, Safety, ToolResult
 from skales.security.network import NetworkPolicy, decide_url
 from skales.tools.context import ToolContext
 from skales.tools.define import tool
+from skales.tools.file.wording import count_of
 from skales.tools.web.client import Limits, WebRequest, Wire, open_reply
 from skales.tools.web.engines import Ask, Hit, tidy_hits
 from skales.tools.web.quoting import quote_untrusted
@@ -135,7 +136,8 @@ def _is_closed(address: str, policy: NetworkPolicy) -> bool:
 def _result(query: str, found: _Found, hits: Sequence[Hit], left_out: Sequence[str]) -> ToolResult:
     label = found.engine.engine.label
     rows = [f"{number}. {hit.title}\n   {hit.address}\n   {hit.snippet}".rstrip() for number, hit in enumerate(hits, 1)]
-    lines = [f"{label} answered with {len(hits)} results."] if hits else [f"{label} found nothing for this."]
+    count = count_of(len(hits), "result")
+    lines = [f"{label} answered with {count}."] if hits else [f"{label} found nothing for this."]
     if rows:
         lines.append(quote_untrusted("\n\n".join(rows), found.engine.base_url))
     if left_out:
@@ -144,7 +146,7 @@ def _result(query: str, found: _Found, hits: Sequence[Hit], left_out: Sequence[s
         lines.append(f"Asked before, without an answer: {'; '.join(found.failed)}.")
     return ToolResult(
         text="\n".join(lines),
-        summary=f"{len(hits)} results from {label} for {query[:120]}",
+        summary=f"{count} from {label} for {query[:120]}",
         data={
             "engine": found.engine.engine.id,
             "query": query,

@@ -34,6 +34,7 @@ TOOLS = [
         pytest.param("LÖSCHEN", "delete_file", id="capitals"),
         pytest.param("show the wether", "get_weather", id="typing error"),
         pytest.param("Check das bitte alles ein", "git_commit", id="particle of a parted verb"),
+        pytest.param("Ist alles eingecheckt?", "git_commit", id="german participle"),
         pytest.param("Wird es beim Grillen hageln?", "get_weather", id="an everyday word that hints at it"),
         pytest.param("call git_commit on the weather file", "git_commit", id="exact name first"),
     ],

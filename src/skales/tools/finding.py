@@ -43,6 +43,18 @@ _PARTICLES = frozenset(
         """,
     )
 )
+_INNER = re.compile(rf"(?P<before>{'|'.join(sorted(_PARTICLES))}|)(?:ge|zu)(?P<rest>[a-z]{{3,}}(?:t|en))")
+_STRONG: Mapping[str, str] = {
+    "lies": "lesen", "liest": "lesen", "las": "lesen", "gib": "geben", "gibst": "geben", "nimm": "nehmen",
+    "nimmst": "nehmen", "sieh": "sehen", "siehst": "sehen", "wirf": "werfen", "wirfst": "werfen",
+    "vergiss": "vergessen", "sprich": "sprechen", "hilf": "helfen", "triff": "treffen", "brich": "brechen",
+    "fand": "finden", "gefunden": "finden", "geschrieben": "schreiben", "gesprochen": "sprechen",
+    "verschoben": "verschieben", "geloescht": "loeschen", "geschoben": "schieben", "gegangen": "gehen",
+    "gebrochen": "brechen", "wusste": "wissen", "weisst": "wissen", "weiss": "wissen", "laeuft": "laufen",
+    "laedt": "laden", "lud": "laden", "haelt": "halten", "haengt": "haengen", "gewusst": "wissen",
+    "schrieb": "schreiben", "sprach": "sprechen", "zog": "ziehen", "gezogen": "ziehen", "geworfen": "werfen",
+    "genommen": "nehmen",
+}  # fmt: skip
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 # Said in every other request and telling of none.
 _STOP = frozenset(
@@ -149,7 +161,7 @@ class ToolFinder:
 
     def _hits(self, word: str) -> Mapping[int, float]:
         """Tool → what a word of the request says for it."""
-        exact = [stem for stem in _stems(word) if stem in self._holders]
+        exact = [stem for form in _base_forms(word) for stem in _stems(form) if stem in self._holders]
         if exact:
             return self._score(exact, 1.0)
         forms = {word, *_stems(word)}
@@ -216,6 +228,12 @@ def _plain(text: str) -> str:
     """Without case, accents and umlauts."""
     parted = unicodedata.normalize("NFKD", text.casefold().translate(_UMLAUTS))
     return "".join(char for char in parted if not unicodedata.combining(char)).replace("_", " ")
+
+
+def _base_forms(word: str) -> Sequence[str]:
+    """The word, and of a German verb the form without `ge` and `zu`, or that of a strong one that shows its stem."""
+    inner = _INNER.fullmatch(word)
+    return [word, *([inner["before"] + inner["rest"]] if inner else []), *_STRONG.get(word, "").split()]
 
 
 @lru_cache(maxsize=8192)

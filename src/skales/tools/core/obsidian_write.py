@@ -58,7 +58,10 @@ _LINE_END = re.compile("\r\n|\r|\n")
         {"title": "Lisbon trip", "content": "Flights on the 3rd.", "tags": ["travel"]},
     ),
     needs="vault",
-    found_by="neue Notiz anlegen put turn fresh note vault write down aufschreiben Zettel Obsidian new page Seite",
+    found_by=(
+        "neue Notiz anlegen erstellen create put turn fresh note vault write down aufschreiben Zettel "
+        "Obsidian new page Seite"
+    ),
 )
 async def obsidian_create_note(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -53,7 +53,7 @@ class _Row:
     action="List running processes[ named {name}]",
     example=("Which programs use the most memory?", {"sort": "memory", "limit": 10}),
     found_by=(
-        "laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog "
+        "laufende verbraucht Programme processes running was läuft task manager Prozesse using CPU hängt memory hog "
         "meisten RAM frisst slow langsam busy process top programs open offen"
     ),
 )

@@ -83,8 +83,9 @@ _TOOL_HINT = 4.0  # of a turn of phrase that points to one tool
 _LEAST_PART = 4  # letters of a part
 _LEAST_VERB = 3
 _CLAUSE = 16  # words between a verb and its particle
-_MOST_LETTERS = 4_000  # of a request that are looked at
+_MOST_LETTERS = 1_000  # of a request that are looked at
 _TYPO_LIKENESS = 0.84
+_TYPO_LENGTH = 2  # letters more or less
 
 Stems = frozenset[str]
 
@@ -168,7 +169,8 @@ class ToolFinder:
         parts = [stem for stem in self._holders if any(_is_part(stem, form) for form in forms)]
         if parts:
             return self._score(parts, _PART_SHARE)
-        return self._score(get_close_matches(word, self._holders, n=3, cutoff=_TYPO_LIKENESS), _TYPO_SHARE)
+        alike = [stem for stem in self._holders if stem[0] == word[0] and abs(len(stem) - len(word)) <= _TYPO_LENGTH]
+        return self._score(get_close_matches(word, alike, n=3, cutoff=_TYPO_LIKENESS), _TYPO_SHARE)
 
     def _score(self, stems: Iterable[str], share: float) -> Mapping[int, float]:
         best: dict[int, float] = {}

@@ -235,7 +235,10 @@ def _plain(text: str) -> str:
 def _base_forms(word: str) -> Sequence[str]:
     """The word, and of a German verb the form without `ge` and `zu`, or that of a strong one that shows its stem."""
     inner = _INNER.fullmatch(word)
-    return [word, *([inner["before"] + inner["rest"]] if inner else []), *_STRONG.get(word, "").split()]
+    plain = inner["before"] + inner["rest"] if inner else ""
+    endings = ("et", "t") if plain.endswith("t") else ()
+    weak = [f"{plain.removesuffix(ending)}en" for ending in endings if plain.endswith(ending)]
+    return [form for form in (word, plain, *weak, *_STRONG.get(word, "").split()) if form]
 
 
 @lru_cache(maxsize=8192)

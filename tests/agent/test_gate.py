@@ -410,7 +410,7 @@ async def test_no_earlier_yes_answers_what_a_judge_asks(open_stage: OpenStage) -
     always = Decision(approved=True, scope=Scope.ALWAYS)
     await stage.gate.run(call("change", path="a"), stage.origin(decided=always))
     assert not (await stage.gate.run(call("change", path="a"), stage.origin())).is_error
-    doubts[0] = Verdict(Outcome.ASK, "it read a web page", "taint")
+    doubts[0] = Verdict(Outcome.ASK, "it holds a password", "secret")
     assert (await stage.gate.run(call("change", path="a"), stage.origin())).is_error
     # What would cover nothing the next time is not offered either.
     assert stage.asked[0].approval.covers == ""

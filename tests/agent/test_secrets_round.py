@@ -49,9 +49,11 @@ def use(secrets: SecretStore, vault: Vault) -> SecretUse:
 
 
 def audit(home: DataDirectory) -> list[JsonObject]:
+    """The decisions in the log."""
     (log,) = home.logs.glob("audit-*.jsonl")
     assert VALUE not in log.read_text(encoding="utf-8")
-    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    lines: list[JsonObject] = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line["kind"] == "decision"]
 
 
 async def test_the_tool_gets_the_value_and_the_card_and_the_log_its_name(

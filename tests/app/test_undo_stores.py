@@ -3,7 +3,7 @@
 import pytest
 
 from skales.core.errors import ConflictError
-from skales.data.grants import Grant, Reach, ReachKind
+from skales.data.grants import FolderReach, Grant, Reach, ReachKind
 from skales.data.paths import DataDirectory
 from tests.agent.undo_scene import open_scene
 
@@ -40,9 +40,8 @@ async def test_keys_are_neither_recorded_nor_taken_back(home: DataDirectory) -> 
 
 async def test_a_grant_goes_back_and_comes_again(home: DataDirectory) -> None:
     async with open_scene(home) as scene:
-        grant = scene.app.grants.add(
-            Grant(id="", tool="execute_command", session_id="", reach=Reach(kind=ReachKind.COMMAND, prefix="git"))
-        )
+        reach = Reach(kind=ReachKind.PLACES, folders=(FolderReach("path", str(home.workspace)),))
+        grant = scene.app.grants.add(Grant(id="", tool="write_file", session_id="", reach=reach))
         scene.undo()
         assert scene.app.grants.list() == []
         scene.undo(redo=True)

@@ -40,6 +40,12 @@ def unasked(home: DataDirectory) -> None:
     write_object(home.settings, {"safetyMode": "advanced", "allowLoopback": True})
 
 
+@pytest.fixture
+def untainted(home: DataDirectory) -> None:
+    """What was read asks nothing either: the mode in which taint only warns."""
+    write_object(home.settings, {"safetyMode": "unrestricted", "allowLoopback": True})
+
+
 def order(number: int, address: str, item: int = 7, **more: JsonValue) -> list[Piece]:
     """The model's wish to order something."""
     arguments: dict[str, JsonValue] = {"url": address, "method": "POST", "json": {"item": item}, **more}
@@ -87,6 +93,7 @@ async def test_a_request_that_changes_something_is_written_down_and_carries_its_
         assert head["idempotency-key"] == intent.key
 
 
+@pytest.mark.usefixtures("untainted")
 async def test_what_only_reads_is_not_counted(open_scripted: OpenApp, site: JsonSite) -> None:
     look: dict[str, JsonValue] = {"url": f"{site.url}/orders", "method": "GET"}
     reads = [CallReady(ToolCall(f"call_{n}", "http_request", look)) for n in range(2)]
@@ -120,6 +127,7 @@ async def test_a_lasting_yes_does_not_cover_sending_twice(open_scripted: OpenApp
         assert (len(reasons(events)), len(posts(site))) == (1, 1)
 
 
+@pytest.mark.usefixtures("untainted")
 async def test_another_content_and_another_turn_are_not_asked_about(open_scripted: OpenApp, site: JsonSite) -> None:
     address = f"{site.url}/orders"
     steps = [order(1, address), order(2, address, item=8), says("Done."), order(3, address), says("Done.")]
@@ -136,6 +144,7 @@ async def test_the_same_call_of_a_person_runs(open_scripted: OpenApp, site: Json
         assert (len(posts(site)), states(app)) == (2, [OutboxState.SENT] * 2)
 
 
+@pytest.mark.usefixtures("untainted")
 @pytest.mark.parametrize("path", ["/bad", "/busy"])
 async def test_what_the_other_side_did_not_take_may_be_tried_again(
     open_scripted: OpenApp, site: JsonSite, path: str

@@ -42,9 +42,17 @@ def planted(home: DataDirectory) -> DataDirectory:
 
 
 def find_leaks(home: DataDirectory) -> Sequence[str]:
-    """Every file of the data directory in which a planted secret stands, but those the person put it into."""
+    """Every file of the data directory in which a planted secret stands, but those the person put it into.
+
+    Nor the copies of those that undo keeps: they have to hold what the file held, are for the person alone, and no
+    tool can read them.
+    """
     own = {home.settings, home.workspace / ".env", home.workspace / "made.env"}
-    files = (path for path in home.root.rglob("*") if path.is_file() and path not in own)
+    files = (
+        path
+        for path in home.root.rglob("*")
+        if path.is_file() and path not in own and not path.is_relative_to(home.undo / "blobs")
+    )
     return [f"{path.relative_to(home.root)}: {secret}" for path in files for secret in PLANTED if _holds(path, secret)]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from skales.core.tool import Safety, ToolExample, ToolSpec
+from skales.core.tool import Effect, Safety, ToolExample, ToolSpec
 from skales.tools.finding import ToolFinder
 
 
@@ -33,6 +33,9 @@ TOOLS = [
         pytest.param("Lösch die Dateien", "delete_file", id="umlaut"),
         pytest.param("LÖSCHEN", "delete_file", id="capitals"),
         pytest.param("show the wether", "get_weather", id="typing error"),
+        pytest.param("Check das bitte alles ein", "git_commit", id="particle of a parted verb"),
+        pytest.param("Ist alles eingecheckt?", "git_commit", id="german participle"),
+        pytest.param("Wird es beim Grillen hageln?", "get_weather", id="an everyday word that hints at it"),
         pytest.param("call git_commit on the weather file", "git_commit", id="exact name first"),
     ],
 )
@@ -52,3 +55,14 @@ def test_an_example_counts() -> None:
 
 def test_no_more_than_asked_for_come() -> None:
     assert len(ToolFinder(TOOLS).find("file task weather commit programs", 2)) == 2
+
+
+def test_of_tools_that_fit_alike_the_one_that_changes_nothing_comes_first() -> None:
+    writes = replace(TOOLS[4], name="wipe", description="Folder", effects=frozenset({Effect.WRITES}), found_by="")
+    reads = replace(TOOLS[4], name="look", description="Folder", found_by="")
+    assert ToolFinder([writes, reads]).find("folder", 5) == [reads, writes]
+
+
+def test_a_request_without_end_is_looked_at_only_in_its_beginning() -> None:
+    found = ToolFinder(TOOLS).find("weather " + "an häng " * 1_000_000, 5)
+    assert found[0].name == "get_weather"

@@ -74,6 +74,7 @@ async def test_a_pipe_fails_with_its_first_part(call: Call) -> None:
         ({"tox.ini": "[tox]\n", "tests/x.py": "", "setup.py": ""}, "tox"),
         ({"setup.cfg": "[tool:pytest]\n"}, "python3 -m pytest"),
         ({"pyproject.toml": "[tool.pytest.ini_options]\n", ".venv/bin/python": ""}, "./.venv/bin/python -m pytest"),
+        ({"test_sums.py": "def test_sums():\n    assert 1\n"}, "python3 -m pytest"),
         ({"Makefile": "all:\n\techo\ntest: all\n\techo\n"}, "make test"),
         ({"Makefile": "check:\n\techo\ntest := 1\n"}, "make check"),
         ({"Cargo.toml": ""}, "cargo test"),

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from skales.cli.backend import open_backend
 from skales.cli.progress_bar import ProgressBar
@@ -75,7 +75,7 @@ async def _pin(name: str, *, is_pinned: bool) -> int:
 
 async def _run_tool(name: str, words: Sequence[str]) -> int:
     as_json = "--json" in words[:1]
-    arguments = parse_words(words[1:] if as_json else words)
+    arguments = parse_words(words[1:] if as_json else words, _text_parameters(name))
     async with open_backend() as backend:
         bar = ProgressBar()
         try:
@@ -89,8 +89,18 @@ async def _run_tool(name: str, words: Sequence[str]) -> int:
     return 1 if result["isError"] else 0
 
 
-def parse_words(words: Sequence[str]) -> JsonObject:
-    """`--name value`, `--name=value` and bare `--flag` as arguments; a repeated name makes a list."""
+def _text_parameters(tool: str) -> Collection[str]:
+    """The parameters of a tool that take a text, which stays as it was typed even where it looks like JSON."""
+    spec = next((entry.spec for entry in load_index() if entry.spec.name == tool), None)
+    properties = as_object(spec.parameters.get("properties")) if spec else {}
+    return {name for name, schema in properties.items() if as_object(schema).get("type") == "string"}
+
+
+def parse_words(words: Sequence[str], texts: Collection[str] = ()) -> JsonObject:
+    """`--name value`, `--name=value` and bare `--flag` as arguments; a repeated name makes a list.
+
+    An array or object is read as JSON, unless the name is among `texts`.
+    """
     arguments: dict[str, JsonValue] = {}
     rest = list(words)
     while rest:
@@ -101,7 +111,7 @@ def parse_words(words: Sequence[str]) -> JsonObject:
         name = name.replace("-", "_")
         if not equals:
             value = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
-        parsed = parse_typed(value)
+        parsed = value if name in texts else parse_typed(value)
         arguments[name] = [*_as_items(arguments[name]), parsed] if name in arguments else parsed
     return arguments
 

@@ -26,7 +26,8 @@ _SHOWN_TASK = 200
     ),
     found_by=(
         "jeden Tag täglich wöchentlich montags regelmäßig every morning daily weekly monthly cron automatisch "
-        "wiederholen Erinnerung planen each hour"
+        "wiederholen Erinnerung planen each hour jede monatlich weekday Werktag Morgen Montag Monday erinnere "
+        "remind regularly evening abends stündlich hourly"
     ),
 )
 async def schedule_recurring_task(ctx: ToolContext, name: str, schedule: str, task: str) -> ToolResult:
@@ -53,7 +54,10 @@ async def schedule_recurring_task(ctx: ToolContext, name: str, schedule: str, ta
     Effect.READS_PRIVATE,
     action="List scheduled tasks",
     example=("What runs by itself?", {}),
-    found_by="Zeitplan anzeigen scheduled cron recurring geplant automatisch wann läuft next run what runs regelmäßig",
+    found_by=(
+        "Zeitplan anzeigen scheduled cron recurring geplant automatisch wann läuft next run what runs "
+        "regelmäßig nächstes nightly wiederkehrend jobs Job"
+    ),
 )
 async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     """List what runs on a schedule, with its next time."""
@@ -73,8 +77,9 @@ async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     action="Delete the scheduled task {id}",
     example=("Stop the morning summary for good", {"id": "1755800000000-a1b2c3d4"}),
     found_by=(
-        "turn off weekly job daily hourly ausschalten recurring job Zeitplan löschen stop recurring nicht mehr "
-        "täglich cancel schedule abstellen cron remove"
+        "turn off weekly job daily hourly ausschalten recurring Zeitplan löschen stop nicht mehr täglich "
+        "cancel schedule abstellen cron remove abbestellen abschalten longer täglichen wöchentlichen Bericht "
+        "report einstellen stell ab end reminder Erinnerung"
     ),
 )
 async def delete_scheduled_task(ctx: ToolContext, id: str) -> ToolResult:

@@ -30,7 +30,7 @@ _PLACE = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
     addon="workflow",
     action="Run the workflow {trigger}[ with {parameters_json}]",
     example=("Run /goal-weekly-report for May", {"trigger": "weekly-report", "parameters_json": '{"month": "May"}'}),
-    found_by="Ablauf starten workflow goal saved steps Routine ausführen trigger",
+    found_by="Ablauf starten workflow goal saved steps Routine ausführen trigger kick start anwerfen run",
 )
 async def run_workflow(ctx: ToolContext, trigger: str, parameters_json: str = "") -> ToolResult:
     """Start a saved workflow by its trigger, when the person names it or writes /goal-<trigger>.

@@ -53,7 +53,10 @@ class ConnectorMethod(StrEnum):
     once=True,
     repeatable={"method": ("GET", "HEAD")},
     example=("Which contacts are in the CRM?", {"connector": "crm", "path": "/contacts"}),
-    found_by="API REST Schnittstelle CRM service abfragen endpoint call company",
+    found_by=(
+        "API REST Schnittstelle CRM service abfragen endpoint call company eingerichtet Jira Tickets Shop "
+        "Kunden customers orders fetch connected set"
+    ),
 )
 async def connector_request(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -110,7 +113,10 @@ async def connector_request(  # noqa: PLR0913 - what a model may say to a tool s
         "Set up my CRM at https://crm.example.org/api",
         {"name": "crm", "base_url": "https://crm.example.org/api"},
     ),
-    found_by="API einrichten Schnittstelle REST service define connect neue Verbindung",
+    found_by=(
+        "API einrichten Schnittstelle REST service define connect neue Verbindung hook integrate anbinden "
+        "anschließen einbinden Dienst Warenwirtschaft register"
+    ),
 )
 async def create_connector(  # noqa: PLR0913 - what a person may say to a tool stands in its signature
     ctx: ToolContext,

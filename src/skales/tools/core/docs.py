@@ -48,7 +48,8 @@ class _Section:
     action="Look up {query} in the guide of Skales",
     example=("How do I change where you may write files?", {"query": "allowed folders file access"}),
     found_by=(
-        "Hilfe Handbuch Skales help manual how does settings Einstellung Anleitung documentation what can you configure"
+        "Hilfe Handbuch Skales help manual how does settings Einstellung Anleitung documentation what can you "
+        "configure set einrichten provider guide setting einstellen feature"
     ),
 )
 async def fetch_skales_docs(ctx: ToolContext, query: str) -> ToolResult:  # noqa: ARG001 - every tool takes it

@@ -38,7 +38,10 @@ _MARKED_BYTES = 5_000_000
         "Commit the new price list",
         {"message": "Raise prices for 2027", "path": "projects/shop", "paths": ["projects/shop/prices.csv"]},
     ),
-    found_by="einchecken committen save changes Änderungen festhalten repository version",
+    found_by=(
+        "einchecken committen save changes Änderungen festhalten repository version commit Nachricht message "
+        "sensible check committe"
+    ),
 )
 async def git_commit(
     ctx: ToolContext,

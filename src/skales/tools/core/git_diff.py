@@ -45,7 +45,10 @@ class _Counted:
     Effect.UNTRUSTED_OUTPUT,
     action="Show the git diff[ {range}][ of {paths}][ in {path}]",
     example=("What did I change in the styles?", {"path": "projects/shop", "paths": ["projects/shop/style.css"]}),
-    found_by="Unterschied differences what changed Änderungen Zeilen compare uncommitted",
+    found_by=(
+        "Unterschied differences what changed Änderungen Zeilen compare uncommitted geändert seit letzten "
+        "Commit since last diff difference Unterschiede between commits line"
+    ),
 )
 async def git_diff(
     ctx: ToolContext, path: Path | None = None, paths: Sequence[LinkPath] = (), staged: bool = False, range: str = ""
@@ -69,7 +72,7 @@ async def git_diff(
         ctx, repository, "diff", "--patch", "--src-prefix=a/", "--dst-prefix=b/", *_PLAIN, *what, *files
     )
     added, removed = sum(file.added or 0 for file in counted), sum(file.removed or 0 for file in counted)
-    head = f"{count_of(len(counted), 'file')} changed, {added:,} lines added, {removed:,} removed"
+    head = f"{count_of(len(counted), 'file')} changed, {count_of(added, 'line')} added, {removed:,} removed"
     text = "\n".join([f"{head}:", *_file_lines(counted), "", _cut_patch(patch)])
     return ToolResult(text=text, summary=head, data={"files": len(counted), "added": added, "removed": removed})
 

@@ -31,7 +31,10 @@ _PART_CHARACTERS = 60
     Effect.UNTRUSTED_OUTPUT,
     action="Show the git history[ of {range}][ of {paths}][ in {path}]",
     example=("What were the last five commits in shop?", {"path": "projects/shop", "limit": 5}),
-    found_by="Verlauf history last commits letzte Commits who changed wer hat geändert Versionen",
+    found_by=(
+        "Verlauf history last commits letzte who changed wer hat geändert Versionen zuletzt touched author "
+        "Autor Änderungsverlauf"
+    ),
 )
 async def git_log(  # noqa: PLR0913 - each narrows the history in its own way
     ctx: ToolContext,

@@ -48,7 +48,10 @@ _PROTOCOLS = "file:git:http:https:ssh"
     Effect.UNTRUSTED_OUTPUT,
     action="Push the current branch[ to {remote}][ of {path}]",
     example=("Push my commits in shop", {"path": "projects/shop"}),
-    found_by="hochladen pushen remote origin GitHub GitLab upload branch veröffentlichen",
+    found_by=(
+        "hochladen pushen remote origin GitHub GitLab upload branch veröffentlichen push hochschieben schieb "
+        "Commits online"
+    ),
 )
 async def git_push(ctx: ToolContext, path: Path | None = None, remote: str = "") -> ToolResult:
     """Push a git repository's current branch to its remote; never forces.

@@ -55,7 +55,10 @@ class GitState:
     Effect.UNTRUSTED_OUTPUT,
     action="Show the git state[ of {path}]",
     example=("What have I changed in the shop project?", {"path": "projects/shop"}),
-    found_by="uncommitted changed files Änderungen Stand Repository branch staged geändert",
+    found_by=(
+        "uncommitted changed files Änderungen Stand Repository branch staged geändert changes pending offen "
+        "repo dirty clean unversioniert"
+    ),
 )
 async def git_status(ctx: ToolContext, path: Path | None = None) -> ToolResult:
     """See a git repository's branch and its staged, changed, untracked and conflicting files.

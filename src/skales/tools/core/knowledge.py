@@ -28,8 +28,9 @@ _SHOWN_RELATIONS = 200
     action="Look in the knowledge graph[ for {query}]",
     example=("Who works on the Atlas project?", {"query": "Atlas", "depth": 1}),
     found_by=(
-        "Personen people related connected zusammen hängt mit Wissen Beziehungen related who works knows "
-        "Zusammenhang verbunden entities people projects wer gehört"
+        "Personen people related connected zusammen hängt mit Wissen Beziehungen who works knows Zusammenhang "
+        "verbunden entities projects wer gehört arbeitet kennt Verbindung connection between zwischen Firma "
+        "company team"
     ),
 )
 async def knowledge_graph_query(
@@ -66,7 +67,11 @@ async def knowledge_graph_query(
     Effect.WRITES,
     action="Note {name}[ {relation}][ {target}] in the knowledge graph",
     example=("Ada leads the Atlas project", {"name": "Ada", "type": "person", "relation": "leads", "target": "Atlas"}),
-    found_by="Beziehung eintragen works for ist Chef relation link Person Projekt verknüpfen knowledge add fact",
+    found_by=(
+        "Beziehung eintragen works for ist Chef relation link Person Projekt verknüpfen knowledge add fact "
+        "brother sister Bruder Schwester Mann Frau husband wife married verheiratet boss colleague Kollege "
+        "arbeitet belongs gehört Firma company note halt fest leitet leads team"
+    ),
 )
 async def knowledge_graph_update(  # noqa: PLR0913 - what a model may say in one call
     ctx: ToolContext,
@@ -113,7 +118,10 @@ async def knowledge_graph_update(  # noqa: PLR0913 - what a model may say in one
     Effect.DESTRUCTIVE,
     action="Remove {name}[ → {target}] from the knowledge graph",
     example=("Forget that Ada leads Atlas", {"name": "Ada", "relation": "leads", "target": "Atlas"}),
-    found_by="Eintrag vergessen entity relation entfernen löschen knowledge forget person",
+    found_by=(
+        "Eintrag vergessen entity relation entfernen löschen knowledge forget person Verbindung connection "
+        "between zwischen vergiss longer mehr arbeitet works left verlassen Firma company remove trennen"
+    ),
 )
 async def knowledge_graph_delete(
     ctx: ToolContext,

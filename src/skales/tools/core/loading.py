@@ -21,7 +21,7 @@ _MOST_NAMES = 16
     action="Look for tools[ for {query}]",
     example=("Commit my changes", {"query": "git commit"}),
     basic=True,
-    found_by="find tools capability Werkzeuge laden finden",
+    found_by="find tools capability Werkzeuge laden finden more weitere",
 )
 async def load_tools(
     ctx: ToolContext, query: str = "", names: Annotated[Sequence[str], Range(0, _MOST_NAMES)] = ()

@@ -24,7 +24,11 @@ _SOURCE_WITHOUT_SESSION = "memory_write"
         {"content": "Is allergic to nuts", "category": "fact", "keywords": ["allergy", "nuts", "food"]},
     ),
     basic=True,
-    found_by="merken merk dir remember don't forget vergiss nicht behalten note preference",
+    found_by=(
+        "merken merk dir remember don't forget vergiss nicht behalten note preference call nenne mich always "
+        "immer ab prefer mag liebe hasse allergisch allergic vegetarian Vegetarier Lieblings favourite "
+        "birthday Geburtstag heiße name behalte"
+    ),
 )
 async def memory_write(
     ctx: ToolContext,
@@ -64,8 +68,8 @@ async def memory_write(
     example=("What do you know about my diet?", {"query": "diet food allergy"}),
     basic=True,
     found_by=(
-        "heißt noch mal my dog name Hund Name Geburtstag birthday erinnern weißt du noch remember recall über "
-        "mich about me merken gemerkt"
+        "heißt noch mal my dog name Hund Geburtstag birthday erinnern weißt du remember recall über mich "
+        "about me merken gemerkt know erinnerst Lieblings favourite"
     ),
 )
 async def memory_search(ctx: ToolContext, query: str, limit: Annotated[int, Range(1, 50)] = 10) -> ToolResult:

@@ -43,7 +43,7 @@ _SHOWN_LINKS = 100
     action="List the Obsidian vaults",
     example=("Which vaults do I have?", {}),
     needs="vault",
-    found_by="Tresor Notizen vaults notes second brain welche",
+    found_by="Tresor Notizen vaults notes second brain welche Obsidian Tresore",
 )
 async def obsidian_list_vaults(ctx: ToolContext) -> ToolResult:
     """List the person's Obsidian vaults with how many notes each holds."""
@@ -58,7 +58,7 @@ async def obsidian_list_vaults(ctx: ToolContext) -> ToolResult:
     action="List {folder} in the vault[ {vault}]",
     example=("What is in my Projects folder in Obsidian?", {"folder": "Projects"}),
     needs="vault",
-    found_by="Notizen Ordner vault folder auflisten notes in",
+    found_by="Notizen Ordner vault folder auflisten notes in Obsidian journal list",
 )
 async def obsidian_list_folder(ctx: ToolContext, folder: str = "", vault: str = "") -> ToolResult:
     """List notes and folders in a folder of an Obsidian vault.
@@ -77,7 +77,7 @@ async def obsidian_list_folder(ctx: ToolContext, folder: str = "", vault: str = 
     action="Read the note {note}",
     example=("What does my note on Lisbon say?", {"note": "Lisbon"}),
     needs="vault",
-    found_by="Notiz lesen note öffnen vault show",
+    found_by="Notiz lesen note öffnen vault show Obsidian read open zeigen vorlesen says",
 )
 async def obsidian_read(ctx: ToolContext, note: str, heading: str = "", vault: str = "") -> ToolResult:
     """Read a note of an Obsidian vault with its tags and where its links lead.

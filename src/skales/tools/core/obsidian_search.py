@@ -71,7 +71,10 @@ class _Found:
     action="Search the notes for {query}",
     example=("Find my notes about the Lisbon trip", {"query": "lisbon tag:travel"}),
     needs="vault",
-    found_by="Notizen durchsuchen notes tag Zettelkasten vault find note Notiz suchen",
+    found_by=(
+        "Notizen durchsuchen notes tag Zettelkasten vault find note Notiz suchen Obsidian finden write "
+        "geschrieben thema topic"
+    ),
 )
 async def obsidian_search(
     ctx: ToolContext, query: str, vault: str = "", limit: Annotated[int, Range(1, 100)] = 20

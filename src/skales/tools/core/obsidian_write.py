@@ -58,7 +58,10 @@ _LINE_END = re.compile("\r\n|\r|\n")
         {"title": "Lisbon trip", "content": "Flights on the 3rd.", "tags": ["travel"]},
     ),
     needs="vault",
-    found_by="neue Notiz anlegen note vault write down aufschreiben Zettel",
+    found_by=(
+        "neue Notiz anlegen erstellen create put turn fresh note vault write down aufschreiben Zettel "
+        "Obsidian new page Seite"
+    ),
 )
 async def obsidian_create_note(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -90,7 +93,10 @@ async def obsidian_create_note(  # noqa: PLR0913 - what a model may say to a too
         {"note": "Shopping", "content": "- [ ] milk", "heading": "Groceries"},
     ),
     needs="vault",
-    found_by="Notiz ergänzen anhängen daily note add to note Tagesnotiz under heading",
+    found_by=(
+        "Notiz ergänzen anhängen daily note add to Tagesnotiz under heading Obsidian idea ergänze dranhängen "
+        "Überschrift append"
+    ),
 )
 async def obsidian_append_to_note(
     ctx: ToolContext, note: str, content: str, heading: str = "", vault: str = ""

@@ -74,6 +74,8 @@ def _pytest(folder: Path) -> list[TestCommand]:
         named = "setup.cfg"
     has_tests = bool({"Python"} & set(project_kinds(folder))) and _is_folder(folder / "tests")
     if not named and not has_tests:
+        named = next((file.name for file in sorted(folder.glob("test_*.py")) if _is_file(file)), "")
+    if not named and not has_tests:
         return []
     own = next((name for name in (".venv/bin/python", "venv/bin/python") if _exists(folder / name)), "")
     return [TestCommand((f"./{own}" if own else "python3", "-m", "pytest"), named or "tests/")]

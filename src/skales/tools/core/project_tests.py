@@ -51,7 +51,10 @@ _SAYS_SOME = re.compile(r"\b[1-9]\d* (?:passed|passing|tests? ok)\b|^ok\s|^Ran [
     Effect.OUTBOUND,
     action="Run the tests[ of {path}][ with {command}][, network access: {network}]",
     example=("Do the tests of shop pass?", {"path": "projects/shop"}),
-    found_by="Tests laufen lassen unit pytest npm test prüfen ausführen test suite build passes",
+    found_by=(
+        "Tests laufen lassen unit pytest npm test prüfen ausführen suite build passes durchlaufen grün green "
+        "failing fail rot broken make"
+    ),
 )
 async def test_run(
     ctx: ToolContext,

@@ -41,7 +41,7 @@ class _Project:
     Effect.READS_PRIVATE,
     action="List projects[ in {path}]",
     example=("Which projects do I have?", {}),
-    found_by="Projekte anzeigen projects repositories coding workspace",
+    found_by="Projekte anzeigen projects repositories coding workspace lying around",
 )
 async def list_projects(
     ctx: ToolContext, path: Path | None = None, depth: Annotated[int, Range(1, 6)] = 3

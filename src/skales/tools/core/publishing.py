@@ -49,7 +49,10 @@ class _Wish:
     action="Publish {source}[ to {profile}][ at {remote_path}][, deleting what is gone here: {delete_missing}]",
     example=("Put the website folder on my server", {"source": "website", "profile": "shop"}),
     needs="server",
-    found_by="Webspace hochladen SFTP Server upload website files veröffentlichen",
+    found_by=(
+        "Webspace hochladen SFTP Server upload website files veröffentlichen FTP Webseite publish changed "
+        "Webserver site"
+    ),
     once=True,
     repeatable={"preview": (True,)},
     asks_unless={"preview": (True,)},
@@ -84,7 +87,10 @@ async def ftp_publish(  # noqa: PLR0913 - what a model may say to a tool stands 
     Effect.DESTRUCTIVE,
     action="Deploy {project} to its saved target[, deleting what is gone here: {delete_missing}]",
     example=("Deploy the shop", {"project": "projects/shop"}),
-    found_by="veröffentlichen ausrollen live release publish website deployen online stellen",
+    found_by=(
+        "veröffentlichen ausrollen live release publish website deployen online stellen Webseite schalten "
+        "deploy neue Version ausliefern site go production"
+    ),
     once=True,
     repeatable={"preview": (True,)},
     asks_unless={"preview": (True,)},
@@ -113,7 +119,7 @@ async def deploy_project(
     addon="codework",
     action="Upload the project {projectId} to its server",
     example=("Upload the project landing-page", {"projectId": "landing-page"}),
-    found_by="Projekt hochladen SFTP deploy Lio project upload",
+    found_by="Projekt hochladen SFTP deploy Lio project upload FTP",
     once=True,
 )
 async def ftp_upload(ctx: ToolContext, projectId: str) -> ToolResult:  # noqa: N803 - the name that is documented

@@ -21,7 +21,7 @@ _MOST_OPTIONS = 8
         {"question": "For which evening should I book?", "options": ["Friday", "Saturday"]},
     ),
     basic=True,
-    found_by="fragen Rückfrage nachfragen question",
+    found_by="fragen Rückfrage nachfragen question ask frag mich before clarify",
 )
 async def ask_user(
     ctx: ToolContext, question: str, options: Annotated[Sequence[str], Range(0, _MOST_OPTIONS)] = ()

@@ -32,7 +32,9 @@ _NAMED = 20
     action="List {remote_path} on the server[ {profile}]",
     example=("What is in the images folder on my server?", {"profile": "shop", "remote_path": "images"}),
     needs="server",
-    found_by="Server anzeigen SFTP remote files Webspace Verzeichnis auf dem Server",
+    found_by=(
+        "Server anzeigen SFTP remote files Webspace Verzeichnis auf dem FTP auflisten list liegt Webserver folder"
+    ),
 )
 async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -> ToolResult:
     """List a folder on a saved FTP, FTPS or SFTP server: names, sizes, dates.
@@ -66,7 +68,7 @@ async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -
     action="Download {remote_path}[ from {profile}][ to {destination}]",
     example=("Get the access log from my server", {"profile": "shop", "remote_path": "logs/access.log"}),
     needs="server",
-    found_by="vom Server herunterladen SFTP remote holen fetch file",
+    found_by="vom Server herunterladen SFTP remote holen fetch file FTP Logdateien webserver download grab",
 )
 async def ftp_download(
     ctx: ToolContext,

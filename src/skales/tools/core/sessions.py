@@ -22,8 +22,10 @@ _STARTED = re.compile(r"session_(\d{13})")
     action="Search past conversations for {query}",
     example=("Which hotel did we talk about in spring?", {"query": "hotel"}),
     found_by=(
-        "erzählt told said gesagt when did I tell you Gespräche Unterhaltung früher chat history conversation "
-        "talked discussed besprochen letzte Woche"
+        "reden redet Ergebnis about erzählt told said gesagt when did I tell you Gespräche Unterhaltung "
+        "früher chat history conversation talked discussed besprochen letzte Woche gesprochen last week month "
+        "Monat recommended empfohlen yesterday gestern earlier Gespräch mentioned erwähnt recently neulich "
+        "damals back"
     ),
 )
 async def search_sessions(ctx: ToolContext, query: str, limit: Annotated[int, Range(1, 50)] = 10) -> ToolResult:

@@ -24,7 +24,9 @@ _LISTED = 60
     Effect.READS_PRIVATE,
     action="Read the skill {name}[, file {file}]",
     example=("Triage my inbox with the inbox skill", {"name": "inbox-triage"}),
-    found_by="load skill Skills Skill Anleitung instructions how do I guide laden Vorgehen workflow",
+    found_by=(
+        "load skill Skills Anleitung instructions how do I guide laden Vorgehen workflow nachlesen anwenden follow"
+    ),
 )
 async def read_skill(ctx: ToolContext, name: str, file: str = "") -> ToolResult:
     """Read a skill's instructions before a task it fits, or a file beside them.
@@ -49,7 +51,10 @@ async def read_skill(ctx: ToolContext, name: str, file: str = "") -> ToolResult:
             "body": "# Release notes\n\n1. List what was merged since the last tag.\n2. Group it by what users notice.",
         },
     ),
-    found_by="Skill anlegen Anleitung instructions teach beibringen procedure new skill schreiben",
+    found_by=(
+        "Skill anlegen Anleitung instructions teach beibringen procedure new schreiben save way Arbeitsweise "
+        "again wieder Vorgehen merken lernen learn"
+    ),
 )
 async def create_skill(ctx: ToolContext, name: str, description: str, body: str) -> ToolResult:
     """Write a new skill, when the person wants a way of working kept for later.

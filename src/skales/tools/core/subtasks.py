@@ -32,7 +32,10 @@ _SHAPE = 'Write a JSON array such as [{"title": "Prices", "task": "Look up the p
             ' {"title": "Offer B", "task": "Read offer-b.pdf. Name price, delivery time, warranty."}]',
         },
     ),
-    found_by="parallel aufteilen split agents gleichzeitig several at once team Teilaufgaben research each",
+    found_by=(
+        "parallel aufteilen split agents gleichzeitig several at once team Teilaufgaben research each mehrere "
+        "compare competitors overview same time nebeneinander separately jeweils delegate"
+    ),
 )
 async def dispatch_subtasks(ctx: ToolContext, subtasks_json: str, parent_title: str = "") -> ToolResult:
     """Do independent parts of a big job side by side, each by a sub-agent, and gather their answers.

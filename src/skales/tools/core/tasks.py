@@ -34,7 +34,10 @@ class StatusFilter(StrEnum):
         "Later, compare the three offers",
         {"title": "Compare the three offers", "description": "Price, delivery time and warranty, as a table"},
     ),
-    found_by="Hintergrund background later später Aufgabe nebenbei for the agent erledigen lassen",
+    found_by=(
+        "Hintergrund background later später Aufgabe nebenbei for the agent erledigen lassen queue heute "
+        "Nacht tonight overnight rush eilt übernacht while away aufgeben Auftrag"
+    ),
 )
 async def create_task(
     ctx: ToolContext, title: str, description: str = "", priority: TaskPriority = TaskPriority.MEDIUM
@@ -61,7 +64,10 @@ async def create_task(
     Effect.READS_PRIVATE,
     action="List tasks[ ({status})]",
     example=("Which tasks are still open?", {"status": "pending"}),
-    found_by="Aufgaben anzeigen running background tasks Stand status pending was läuft",
+    found_by=(
+        "Aufgaben anzeigen running background tasks Stand status pending was läuft Hintergrundaufgaben weit "
+        "progress Fortschritt done fertig jobs queue Warteschlange far"
+    ),
 )
 async def list_tasks(
     ctx: ToolContext, status: StatusFilter = StatusFilter.ALL, limit: Annotated[int, Range(1, 200)] = 50
@@ -90,7 +96,10 @@ async def list_tasks(
     Effect.DESTRUCTIVE,
     action="Delete the task {id}",
     example=("Remove that task from the list", {"id": "task_1755800000000_a1b2c3d4"}),
-    found_by="Aufgabe löschen cancel remove task abbrechen",
+    found_by=(
+        "Aufgabe löschen cancel remove task abbrechen drop background job Hintergrundaufgabe streichen queued "
+        "needed mehr nötig verwerfen discard newsletter"
+    ),
 )
 async def delete_task(ctx: ToolContext, id: str) -> ToolResult:
     """Remove a background task from the list, when the person wants it gone.

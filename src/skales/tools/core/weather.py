@@ -70,7 +70,8 @@ class _Place:
     example=("Do I need an umbrella in Graz tomorrow?", {"city": "Graz"}),
     found_by=(
         "Wetter Regen Temperatur rain umbrella Schirm sunny cold warm kalt forecast Vorhersage Schnee snow "
-        "jacket wind draußen Grad degrees morgen"
+        "jacket wind draußen Grad degrees morgen hot heiß Jacke Sonne regnet schneit Sturm storm Gewitter "
+        "weekend Wochenende weather"
     ),
 )
 async def get_weather(

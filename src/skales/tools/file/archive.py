@@ -63,7 +63,9 @@ class _Contents:
     Effect.WRITES,
     action="Pack {paths} into {archive}[, overwriting: {overwrite}]",
     example=("Zip the photos folder", {"paths": ["photos"], "archive": "photos.zip"}),
-    found_by="zip packen komprimieren compress bundle archiv einpacken",
+    found_by=(
+        "zip packen komprimieren compress bundle archiv einpacken zippen zusammenpacken verpacken pack verschicken"
+    ),
 )
 async def create_archive(
     ctx: ToolContext, paths: Annotated[list[Path], Range(1, 200)], archive: Path, overwrite: bool = False
@@ -84,7 +86,10 @@ async def create_archive(
     Effect.WRITES,
     action="Unpack {archive}[ into {destination}][, only listing: {list_only}]",
     example=("Unpack logs.tar.gz", {"archive": "logs.tar.gz"}),
-    found_by="entpacken unzip auspacken unpack tar zip decompress",
+    found_by=(
+        "entpacken unzip auspacken unpack tar zip decompress entzippen entpacke drin tar.gz 7z rar inside "
+        "archive Archiv Inhalt"
+    ),
     asks_unless={"list_only": (True,)},
 )
 async def extract_archive(

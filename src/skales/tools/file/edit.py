@@ -102,8 +102,9 @@ def preview_replace(  # noqa: PLR0913 - the parameters of the tool
     basic=True,
     preview=preview_edit,
     found_by=(
-        "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren change "
-        "fix correct replace Tippfehler update"
+        "put comment at the top einfügen insert add line into file config ändern bearbeiten korrigieren "
+        "change fix correct replace Tippfehler update typo Zeile statt instead setzen anpassen value Wert "
+        "verbessern"
     ),
 )
 async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) -> ToolResult:
@@ -127,7 +128,10 @@ async def edit_file(ctx: ToolContext, path: Path, old_text: str, new_text: str) 
         {"path": "essay.md", "find": "colour", "replace": "color"},
     ),
     preview=preview_replace,
-    found_by="ersetzen überall every occurrence all rename variable Suchen und Ersetzen",
+    found_by=(
+        "ersetzen Vorkommen sämtliche überall every occurrence all rename variable Suchen und replace "
+        "austauschen swap change throughout durch jedes"
+    ),
 )
 async def replace_in_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,
@@ -220,9 +224,10 @@ def _change(ctx: ToolContext, path: Path, build: _Build) -> ToolResult:
     name, opened, replacements = planned.name, planned.opened, planned.replacements
     with new_file(path, ctx.ids, expected=opened.stamp) as stream:
         stream.write(encode_text(planned.changed, opened.coding))
-    lines = [line_at(opened.text.seen, replacement.start) for replacement in replacements[:_SHOWN_PLACES]]
-    more = len(replacements) - len(lines)
-    where = f"line{'' if len(replacements) == 1 else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
+    shown = replacements[:_SHOWN_PLACES]
+    lines = list(dict.fromkeys(line_at(opened.text.seen, replacement.start) for replacement in shown))
+    more = len(replacements) - len(shown)
+    where = f"line{'' if len(lines) == 1 and not more else 's'} {', '.join(map(str, lines))}{', …' if more else ''}"
     summary = f"Changed {count_of(len(replacements), 'place')} in {name} ({where})"
     return ToolResult(text=summary, summary=summary, data=planned.diff.data, files=(str(path),))
 

@@ -35,8 +35,8 @@ _CHUNK_BYTES = 1024 * 1024
     example=("Which files are in reports?", {"path": "reports"}),
     basic=True,
     found_by=(
-        "folder Ordner list directory in my what is inside Downloads Desktop Ordnerinhalt anzeigen auflisten ls "
-        "dir contents was liegt in show"
+        "folder Ordner list directory in my what is inside Downloads Desktop Ordnerinhalt anzeigen auflisten "
+        "ls dir contents was liegt show Inhalt drin Documents Verzeichnis files Dateien"
     ),
 )
 async def list_directory(ctx: ToolContext, path: Path = Path(), depth: Annotated[int, Range(1, 20)] = 1) -> ToolResult:
@@ -55,7 +55,7 @@ async def list_directory(ctx: ToolContext, path: Path = Path(), depth: Annotated
     Effect.WRITES,
     action="Create the folder {path}",
     example=("Make a folder for invoices", {"path": "invoices"}),
-    found_by="Ordner anlegen mkdir Verzeichnis folder new",
+    found_by="Ordner anlegen mkdir Verzeichnis folder new make subfolder Unterordner erstellen",
 )
 async def create_directory(ctx: ToolContext, path: Path) -> str:
     """Create a folder and those on the way to it.
@@ -72,7 +72,10 @@ async def create_directory(ctx: ToolContext, path: Path) -> str:
     Effect.READS_PRIVATE,
     action="Look at the details of {path}",
     example=("How big is backup.zip?", {"path": "backup.zip"}),
-    found_by="file Datei Größe size Datum modified geändert Prüfsumme checksum hash wie groß how big type",
+    found_by=(
+        "file Datei Größe size Datum modified geändert Prüfsumme checksum hash wie groß how big type last "
+        "Änderungsdatum md5 sha256 Dateigröße zuletzt created erstellt wann older integrity"
+    ),
 )
 async def get_file_info(ctx: ToolContext, path: LinkPath) -> ToolResult:
     """Tell size, date, type and checksum of a file, folder or link.

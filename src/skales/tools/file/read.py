@@ -56,7 +56,12 @@ class _Source:
     action="Read {path}",
     example=("What does notes.txt say?", {"path": "notes.txt"}),
     basic=True,
-    found_by="lesen öffnen anzeigen Inhalt open show view PDF Word Excel was steht in zusammenfassen summarise",
+    found_by=(
+        "lesen aufmachen wichtigste öffnen anzeigen Inhalt open show view PDF Word Excel was steht in "
+        "zusammenfassen summarise look inside reinschauen anschauen vorlesen drinsteht say says mention "
+        "contents picture photo Bild Foto erkennen describe text einlesen mail eml Spalte column Seite page "
+        "file auslesen Anhang"
+    ),
 )
 async def read_file(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -76,8 +76,9 @@ class _Tally:
     example=("Find all PDF files", {"pattern": "*.pdf"}),
     basic=True,
     found_by=(
-        "find file Datei folder Ordner where did I put every all files Python images list changed today recent "
-        "wohin Dateien suchen finden wo liegt where located name pattern"
+        "find file Datei folder Ordner where did I put every all files Python images list changed today "
+        "recent wohin Dateien suchen finden wo liegt located name pattern save saved hingelegt abgelegt "
+        "gespeichert finde verlegt lost misplaced locate CV Lebenslauf Unterlagen called heißt"
     ),
 )
 async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> ToolResult:
@@ -99,7 +100,8 @@ async def find_files(ctx: ToolContext, pattern: str, path: Path = Path()) -> Too
     basic=True,
     found_by=(
         "look through for the word Wort log error durchsuchen grep Text contains vorkommt kommt vor mention "
-        "occurrence Inhalt suchen"
+        "occurrence Inhalt suchen mentions contain enthält steht allen Dateien Code TODO occurs containing "
+        "Textstelle files"
     ),
 )
 async def search_in_files(

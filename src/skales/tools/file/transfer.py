@@ -27,7 +27,10 @@ _COUNTED = 20_000
     Effect.WRITES,
     action="Move {source} to {destination}[, overwriting: {overwrite}]",
     example=("Rename draft.md to final.md", {"source": "draft.md", "destination": "final.md"}),
-    found_by="take put into folder Archive out of the way nach Ordner rename verschieben umbenennen rename umziehen",
+    found_by=(
+        "take put into folder Archive out of the way nach Ordner rename verschieben umbenennen umziehen "
+        "schieben benennen umnennen move call differently verlegen einsortieren ablegen sort heißen"
+    ),
 )
 async def move_file(ctx: ToolContext, source: LinkPath, destination: Path, overwrite: bool = False) -> ToolResult:
     """Move or rename a file or folder.
@@ -46,7 +49,10 @@ async def move_file(ctx: ToolContext, source: LinkPath, destination: Path, overw
     Effect.WRITES,
     action="Copy {source} to {destination}[, overwriting: {overwrite}]",
     example=("Copy report.docx into backup", {"source": "report.docx", "destination": "backup/report.docx"}),
-    found_by="file Datei folder Ordner copy kopieren duplicate Kopie duplizieren clone",
+    found_by=(
+        "file Datei folder Ordner copy kopieren duplicate Kopie duplizieren clone Sicherungskopie backup "
+        "zweite Fassung template Vorlage"
+    ),
 )
 async def copy_file(ctx: ToolContext, source: Path, destination: Path, overwrite: bool = False) -> ToolResult:
     """Copy a file, or a folder with all that is in it.
@@ -99,7 +105,7 @@ def _held_in(folder: Entry, name: str, *, recursive: bool) -> str:
     preview=preview_delete,
     found_by=(
         "lösch file Datei folder Ordner throw away drop temporary clean up löschen entfernen remove trash "
-        "Papierkorb wegwerfen get rid rm"
+        "Papierkorb wegwerfen get rid rm wegschmeißen schmeißen weg loswerden putzen erase old"
     ),
 )
 async def delete_file(ctx: ToolContext, path: LinkPath, recursive: bool = False) -> ToolResult:

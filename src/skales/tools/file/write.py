@@ -66,7 +66,10 @@ def preview_append(ctx: ToolContext, path: Path, content: str) -> str:
     example=("Save 'buy milk' as todo.txt", {"path": "todo.txt", "content": "buy milk\n"}),
     basic=True,
     preview=preview_write,
-    found_by="write create program hello Code Datei schreiben speichern anlegen save new file neue Datei notieren",
+    found_by=(
+        "write create erstellen make program hello Code Datei schreiben speichern anlegen save new file neue "
+        "notieren put Rezept recipe text festhalten store reinschreiben ablegen draft script readme"
+    ),
 )
 async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     """Create a text file, or replace all of an existing one; folders on the way are made.
@@ -86,7 +89,8 @@ async def write_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:
     example=("Add 'call Ana' to todo.txt", {"path": "todo.txt", "content": "call Ana\n"}),
     preview=preview_append,
     found_by=(
-        "unten dazu dazuschreiben reinschreiben line Zeile end bottom anhängen ergänzen hinzufügen ans Ende log journal"
+        "unten dazu dazuschreiben reinschreiben line Zeile end bottom anhängen ergänzen hinzufügen ans Ende "
+        "log journal dranhängen Satz tack onto attach note entry eintragen Tagebuch"
     ),
 )
 async def append_file(ctx: ToolContext, path: Path, content: str) -> ToolResult:

@@ -30,7 +30,11 @@ _MOST_CHARACTERS = 400_000
         "Write the minutes as a Word document",
         {"content": "## Present\n\n- Ana\n- Ben\n", "filename": "minutes.docx", "title": "Minutes"},
     ),
-    found_by="Word docx Brief Bericht letter report Dokument PDF erstellen schreiben contract Vertrag invitation",
+    found_by=(
+        "Word docx Brief Bericht letter report Dokument PDF erstellen schreiben contract Vertrag invitation "
+        "cover Anschreiben Kündigung Kündigungsschreiben Word-Dokument aufsetzen document write Bewerbung "
+        "resume Lebenslauf Protokoll minutes Handout"
+    ),
 )
 async def create_document(
     ctx: ToolContext, content: str, filename: Path | None = None, title: str = "", overwrite: bool = False

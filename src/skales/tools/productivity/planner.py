@@ -32,7 +32,8 @@ _SHOWN_NOTES = 300
     ),
     found_by=(
         "Termin Aufgabe eintragen todo to-do erinnern appointment Planer reminder meeting Uhr morgen planen "
-        "einplanen Kalender buy"
+        "einplanen Kalender buy trag add dentist Zahnarzt Arzt Treffen Freitag Thursday tomorrow kaufen "
+        "remind erinner daran call anrufen don't forget calendar deadline"
     ),
 )
 async def planner_create_task(  # noqa: PLR0913 - what a model may say in one call
@@ -69,7 +70,11 @@ async def planner_create_task(  # noqa: PLR0913 - what a model may say in one ca
     Effect.READS_PRIVATE,
     action="Look at the planner[ from {first_date}][ to {last_date}]",
     example=("What is overdue?", {"show": "overdue"}),
-    found_by="Planer heute Tagesplan todo list agenda was steht an due overdue überfällig my tasks diese Woche today",
+    found_by=(
+        "Planer heute Tagesplan todo list agenda was steht an due overdue überfällig my tasks diese Woche "
+        "today vorhaben free frei tomorrow morgen anstehen schedule Termine appointments to-dos week ansteht "
+        "Kalender calendar plan plate"
+    ),
 )
 async def planner_list_tasks(
     ctx: ToolContext,

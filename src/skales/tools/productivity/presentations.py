@@ -65,7 +65,10 @@ class _Slide:
             "slides": [{"title": "Plan", "bullets": ["Dig", "  before May", "Sow"], "notes": "Show the map."}],
         },
     ),
-    found_by="PowerPoint Folien slides pptx Präsentation Vortrag deck pitch",
+    found_by=(
+        "PowerPoint Folien slides pptx Präsentation Vortrag deck pitch talk Keynote sales halten presentation "
+        "Foliensatz"
+    ),
 )
 async def create_presentation(
     ctx: ToolContext,

@@ -46,7 +46,7 @@ _NAMED = 5
         "Make a PDF invoice from this HTML",
         {"html": "<h1>Invoice 7</h1><p>Thank you.</p>", "filename": "invoice-7.pdf"},
     ),
-    found_by="drucken print PDF aus HTML convert Seite umwandeln A4 invoice",
+    found_by="drucken print PDF aus HTML convert Seite umwandeln A4 invoice wandle turn web page render",
 )
 async def html_to_pdf(
     ctx: ToolContext, html: str = "", source: Path | None = None, filename: Path | None = None, overwrite: bool = False

@@ -63,7 +63,11 @@ class _Sheet:
             "sheets": [{"name": "Costs", "rows": [["Item", "Euro"], ["Tea", 3.5], ["Sum", "=SUM(B2:B2)"]]}],
         },
     ),
-    found_by="Excel Tabelle xlsx Budget table CSV Kalkulation columns Liste Haushaltsbuch formula invoice",
+    found_by=(
+        "Excel Tabelle xlsx Budget table CSV Kalkulation columns Liste Haushaltsbuch formula invoice "
+        "Exceltabelle spreadsheet sheet Ausgaben expenses numbers Zahlen Summe sum Tabellenblatt rows "
+        "Rechnungsliste Übersicht"
+    ),
 )
 async def create_spreadsheet(
     ctx: ToolContext,

@@ -56,7 +56,10 @@ class _OpenCv(Protocol):
     Effect.OUTBOUND,
     action="Take a picture with the camera[ {camera}]",
     example=("Is there a parcel at the front door?", {"camera": "door"}),
-    found_by="Kamera Foto webcam camera picture front door Haustür Bild aufnehmen",
+    found_by=(
+        "Kamera Foto webcam camera picture front door Haustür Bild aufnehmen selfie photo fotografieren "
+        "knipsen take machen"
+    ),
 )
 async def camera_snapshot(ctx: ToolContext, camera: str = "") -> ToolResult:
     """Take one picture with a camera of the person.

@@ -22,7 +22,10 @@ from skales.tools.system.starting import start_confined
     action="Run {command}[ in {cwd}][; network open: {network}][; in the background: {background}]",
     example=("How many lines does data.csv have?", {"command": "wc -l data.csv"}),
     basic=True,
-    found_by="Terminal Befehl shell bash Kommando run command line ausführen install starten npm pip",
+    found_by=(
+        "Terminal Befehl shell bash Kommando run command line ausführen install starten npm pip build make "
+        "start server dev docker git pull apt compile kompilieren bauen"
+    ),
 )
 async def execute_command(  # noqa: PLR0913 - what a call may say
     ctx: ToolContext,

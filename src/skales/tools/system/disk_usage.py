@@ -56,8 +56,8 @@ class _Usage:
     action="Look how full the disk is[ and what takes the space in {path}]",
     example=("What takes so much space in my projects?", {"path": "projects"}),
     found_by=(
-        "Ordner größten biggest which folders are Speicherplatz Festplatte voll disk space largest folders free "
-        "up Platz storage full groß"
+        "Ordner größten biggest which folders are Speicherplatz Festplatte voll disk space largest free up "
+        "Platz storage full groß Platte left frisst belegt größte cleaning"
     ),
 )
 async def get_disk_usage(

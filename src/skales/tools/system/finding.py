@@ -98,7 +98,10 @@ def not_found(text: str) -> ToolError:
     action="Look for {text} on the screen",
     example=("Where is the button Save?", {"text": "Save"}),
     needs="display",
-    found_by="auf dem Bildschirm finden locate button on screen where is icon Schaltfläche",
+    found_by=(
+        "auf dem Bildschirm finden locate button on screen where is icon Schaltfläche visible sehen Knopf "
+        "irgendwo suchen whether"
+    ),
 )
 async def computer_find(
     ctx: ToolContext, text: str, monitor: Annotated[int, Range(0, _MOST_MONITORS)] = 0
@@ -130,7 +133,10 @@ async def computer_find(
     action="Read the field[ {label}] on the screen",
     example=("What stands in the field Name?", {"label": "Name"}),
     needs="display",
-    found_by="Feld lesen text field value dialog was steht im Feld read window",
+    found_by=(
+        "Feld lesen text field value dialog was steht im read window Eingabefeld box total Betrag Betreff "
+        "subject shown program Wert eingetragen Textfeld"
+    ),
 )
 async def computer_read_field(
     ctx: ToolContext,

@@ -45,7 +45,10 @@ _UNCHECKED = "Which window was in front, and whether the field hides a password,
     action="Type {text}",
     example=("Write my name into the field", {"text": "Ada Lovelace"}),
     needs="display",
-    found_by="fill in box screen form tippen eingeben enter text into field type window Fenster Feld ausfüllen",
+    found_by=(
+        "fill in box screen form tippen eingeben enter text into field type window Fenster Feld ausfüllen "
+        "tippe schreiben editor eintippen input Formular"
+    ),
 )
 async def computer_type(ctx: ToolContext, text: str) -> ToolResult:
     """Type text where the cursor is on the screen; click the field first. Never for passwords.
@@ -77,7 +80,10 @@ async def computer_type(ctx: ToolContext, text: str) -> ToolResult:
     action="Press {key}",
     example=("Save the document", {"key": "Ctrl+S"}),
     needs="display",
-    found_by="Taste Tastenkombination shortcut Ctrl press key Enter Escape Strg drücken",
+    found_by=(
+        "Taste Tastenkombination shortcut Ctrl press key Enter Escape Strg drücken Tastendruck Tab F5 Alt Esc "
+        "Leertaste Pfeiltaste Umschalt hit return drück copy paste"
+    ),
 )
 async def computer_key(ctx: ToolContext, key: str, times: Annotated[int, Range(1, _MOST_TIMES)] = 1) -> ToolResult:
     """Press a key or key combination on the screen.

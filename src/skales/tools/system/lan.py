@@ -60,7 +60,10 @@ class _Host:
     addon="network_scanner",
     action="Look for hosts and open ports on the network[ {network}]",
     example=("Which devices are on my network?", {}),
-    found_by="Netzwerk Geräte devices LAN WLAN wifi open ports IP router hosts who is on",
+    found_by=(
+        "Netzwerk Geräte devices LAN WLAN wifi open ports IP router hosts who is on home network Heimnetz "
+        "Netz printer Drucker reachable erreichbar Gerät angeschlossen connected hängen offene"
+    ),
 )
 async def scan_network(
     ctx: ToolContext,

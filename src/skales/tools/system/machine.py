@@ -22,7 +22,8 @@ from skales.tools.describe import render_size
     example=("How much memory does this computer have?", {}),
     found_by=(
         "Computer Rechner RAM CPU Arbeitsspeicher processor memory operating system version Betriebssystem "
-        "Auslastung slow langsam battery"
+        "Auslastung slow langsam battery date today Datum heute Uhrzeit time spät Prozessor machine Windows "
+        "Linux macOS kernel hardware Python day weekday Wochentag Kalenderwoche"
     ),
 )
 async def get_system_info(ctx: ToolContext) -> ToolResult:

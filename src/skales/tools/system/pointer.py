@@ -54,7 +54,10 @@ class _Target:
     action="Click[ {text}][ at {x}, {y}] on the screen",
     example=("Click on Save", {"text": "Save"}),
     needs="display",
-    found_by="klicken button Knopf drücken press mouse Maus click on OK",
+    found_by=(
+        "klicken button Knopf drücken press mouse Maus click on OK anklicken draufklicken klick double right "
+        "link menu Menü tab Reiter dialog Schalter"
+    ),
 )
 async def computer_click(  # noqa: PLR0913 - what a model may say of a click
     ctx: ToolContext,
@@ -106,7 +109,7 @@ async def computer_click(  # noqa: PLR0913 - what a model may say of a click
     action="Scroll {direction}[ at {x}, {y}] on the screen",
     example=("Scroll down a bit", {"direction": "down", "amount": 5}),
     needs="display",
-    found_by="scrollen nach unten down page window blättern",
+    found_by="scrollen nach unten down page window blättern scroll runter hoch rauf weiter bottom top oben",
 )
 async def computer_scroll(  # noqa: PLR0913 - what a model may say of it
     ctx: ToolContext,

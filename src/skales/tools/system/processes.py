@@ -14,6 +14,7 @@ from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
 from skales.tools.describe import render_size, visible
+from skales.tools.file.wording import count_of
 from skales.tools.programs import Background
 from skales.tools.system.ending import end_tree
 
@@ -51,7 +52,10 @@ class _Row:
     Effect.UNTRUSTED_OUTPUT,
     action="List running processes[ named {name}]",
     example=("Which programs use the most memory?", {"sort": "memory", "limit": 10}),
-    found_by="laufende Programme processes running was läuft task manager Prozesse using CPU hängt memory hog",
+    found_by=(
+        "laufende verbraucht Programme processes running was läuft task manager Prozesse using CPU hängt memory hog "
+        "meisten RAM frisst slow langsam busy process top programs open offen"
+    ),
 )
 async def list_processes(
     ctx: ToolContext,
@@ -72,7 +76,8 @@ async def list_processes(
     lines = [_own_line(ctx, program) for program in own]
     if mine:
         return ToolResult(
-            text="\n".join(lines) or "No command runs in the background.", summary=f"{len(own)} background commands"
+            text="\n".join(lines) or "No command runs in the background.",
+            summary=count_of(len(own), "background command"),
         )
     rows = await _look(name)
     shown = sorted(rows, key=_ORDERS[sort])[:limit]
@@ -92,7 +97,10 @@ async def list_processes(
     Effect.DESTRUCTIVE,
     action="End[ process {pid}][ the background command {id}] and everything it started",
     example=("Stop process 4242", {"pid": 4242}),
-    found_by="beenden abschießen stop program force quit einfriert hung Prozess schließen terminate",
+    found_by=(
+        "beenden abschießen stop program force quit einfriert hung Prozess schließen terminate hängt hang "
+        "stuck frozen schieß töten kill close beende aufgehängt reagiert responding"
+    ),
 )
 async def kill_process(
     ctx: ToolContext, pid: Annotated[int, Range(1, 2**31 - 1)] | None = None, id: str = ""

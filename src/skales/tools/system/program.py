@@ -27,7 +27,10 @@ _LISTED = 400
     Effect.READS_PRIVATE,
     action="Look how Skales is set up",
     example=("Which model answers me?", {}),
-    found_by="geht alles Status provider health läuft working which model welches Modell Verbindung ok broken",
+    found_by=(
+        "geht alles Status provider health läuft working which model welches Modell Verbindung ok broken "
+        "configured correctly eingerichtet richtig Ordnung setup"
+    ),
 )
 async def check_system_status(ctx: ToolContext) -> ToolResult:
     """Tell how Skales is set up and fares: provider, model, safety, integrations, disk. Asks no server."""
@@ -44,7 +47,8 @@ async def check_system_status(ctx: ToolContext) -> ToolResult:
     action="List what Skales can do",
     example=("What can you do?", {}),
     found_by=(
-        "alles able which tools switched on was kannst du what can you do Fähigkeiten abilities features MCP tools on"
+        "alles able which tools switched on was kannst du what can you do Fähigkeiten abilities features MCP "
+        "eingeschaltet welche Werkzeuge"
     ),
 )
 async def check_capabilities(ctx: ToolContext, category: str = "") -> ToolResult:
@@ -79,7 +83,9 @@ async def check_capabilities(ctx: ToolContext, category: str = "") -> ToolResult
     Effect.READS_PRIVATE,
     action="Read the identity files",
     example=("Who are you supposed to be for me?", {}),
-    found_by="du you your wer bist du who are you identity Name Persönlichkeit role",
+    found_by=(
+        "du you your wer bist who are identity Name Persönlichkeit role standing instructions Anweisungen supposed"
+    ),
 )
 async def check_identity(ctx: ToolContext) -> ToolResult:
     """Read who Skales is told to be and whom it works for: standing instructions and identity files."""
@@ -99,7 +105,10 @@ async def check_identity(ctx: ToolContext) -> ToolResult:
         "Note that our mail server takes 30 mails a day",
         {"section": "mail", "key": "limit", "value": "30 a day"},
     ),
-    found_by="note down that you are able to Fähigkeit notieren capability record note new ability eintragen",
+    found_by=(
+        "note down that you are able to Fähigkeit notieren capability record new ability eintragen merken "
+        "installed available cannot"
+    ),
 )
 async def update_capabilities(ctx: ToolContext, section: str, key: str, value: str, note: str = "") -> ToolResult:
     """Note something lasting about what Skales can or cannot do here; a former value is replaced.
@@ -125,7 +134,10 @@ async def update_capabilities(ctx: ToolContext, section: str, key: str, value: s
         "Tell me when the backup is through",
         {"title": "Backup finished", "message": "12 folders, nothing failed"},
     ),
-    found_by="benachrichtigen notify alert Hinweis Bescheid popup tell me when reminder message Meldung",
+    found_by=(
+        "benachrichtigen notify alert Hinweis Bescheid popup tell me when reminder message Meldung "
+        "notification Benachrichtigung know sag fertig finished done Glocke bell ping"
+    ),
 )
 async def send_notification(ctx: ToolContext, title: str, message: str = "") -> ToolResult:
     """Put a notice under the person's bell, when they wanted to hear of something while looking elsewhere.

@@ -26,7 +26,10 @@ from skales.tools.system.outcome import render_ended
     Effect.OUTBOUND,
     action="Run a script[ in Python: {python}][ for the shell: {shell}][; network open: {network}]",
     example=("What is 2 to the power of 200?", {"python": "print(2**200)"}),
-    found_by="Python Skript script calculate berechnen code ausführen rechnen snippet programm",
+    found_by=(
+        "Python Skript script calculate berechnen code ausführen rechnen snippet programm Python-Programm "
+        "quick rename rechne Durchschnitt average sum count zählen auswerten compute batch stapel hundreds"
+    ),
 )
 async def run_script(  # noqa: PLR0913 - what a call may say
     ctx: ToolContext,

@@ -34,7 +34,10 @@ class _Part:
     Effect.READS_PRIVATE,
     action="Look at the workspace",
     example=("Where do you keep your files?", {}),
-    found_by="Arbeitsordner workspace where do you save wo speicherst Pfad path",
+    found_by=(
+        "Arbeitsordner workspace where do you save wo speicherst Pfad path allowed erlaubt Ordner darfst "
+        "schreiben access Zugriff stuff folders"
+    ),
 )
 async def get_workspace_info(ctx: ToolContext) -> ToolResult:
     """Tell where files may be read and written, and what the workspace holds."""

@@ -19,8 +19,8 @@ from skales.tools.web.quoting import quote_untrusted
     action="Get title, picture and key points of {url}",
     example=("Make a short post of https://example.org/news/42", {"url": "https://example.org/news/42"}),
     found_by=(
-        "Zusammenfassung Link preview teilen share brief post headline image Bild Titel key points Kernaussagen "
-        "newsletter"
+        "Zusammenfassung Link preview teilen share brief post headline image Bild Titel key points "
+        "Kernaussagen newsletter Beitrag LinkedIn tweet social wichtigste Punkte teaser zusammenstellen"
     ),
 )
 async def content_from_url(ctx: ToolContext, url: Url, points: Annotated[int, Range(1, 10)] = 5) -> ToolResult:

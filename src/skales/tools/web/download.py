@@ -53,8 +53,8 @@ class _Kept:
     action="Download {url}[ as {filename}] to {folder}",
     example=("Save the logo at https://example.org/logo.png", {"url": "https://example.org/logo.png"}),
     found_by=(
-        "get newest release archive fetch file herunterladen Download laden save from web URL Datei aus dem Netz "
-        "get PDF Bild"
+        "get newest release archive fetch file herunterladen Download laden save from web URL Datei aus dem "
+        "Netz PDF Bild runterladen speichern picture computer ISO ziehen"
     ),
 )
 async def download_file(ctx: ToolContext, url: Url, filename: str = "", folder: Path = Path()) -> ToolResult:

@@ -25,7 +25,10 @@ _MOST_START = 10_000_000
     action="Read the page {url}",
     example=("What is on https://example.org/prices?", {"url": "https://example.org/prices"}),
     basic=True,
-    found_by="Webseite lesen URL Link Artikel website article open page Seite zusammenfassen summarise https",
+    found_by=(
+        "Webseite lesen URL Link Artikel website article open page Seite zusammenfassen summarise https visit "
+        "aufrufen besuchen menu steht say read"
+    ),
 )
 async def fetch_web_page(ctx: ToolContext, url: Url, start: Annotated[int, Range(0, _MOST_START)] = 0) -> ToolResult:
     """Read a web page as text, with menus, tables and link addresses; use it to look something up at a known address.
@@ -47,7 +50,10 @@ async def fetch_web_page(ctx: ToolContext, url: Url, start: Annotated[int, Range
     Effect.OUTBOUND,
     action="Read the text of {url}",
     example=("Summarise the article at https://example.org/news/42", {"url": "https://example.org/news/42"}),
-    found_by="Artikeltext main text Haupttext ohne Werbung plain text article",
+    found_by=(
+        "Artikeltext main text Haupttext ohne Werbung plain article Artikel vorlesen drumherum clutter "
+        "readable blog post story news read only clean Fließtext strip formatting"
+    ),
 )
 async def extract_web_text(ctx: ToolContext, url: Url, start: Annotated[int, Range(0, _MOST_START)] = 0) -> ToolResult:
     """Read only the main text of a web page, such as an article, without menus, side columns, banners and footers.

@@ -38,7 +38,10 @@ class Method(StrEnum):
         "Send {'name': 'Ana'} to https://example.org/api/people",
         {"url": "https://example.org/api/people", "method": "POST", "json": {"name": "Ana"}},
     ),
-    found_by="API POST PUT curl JSON endpoint senden request webhook header REST call aufrufen",
+    found_by=(
+        "API POST PUT curl JSON endpoint senden request webhook header REST call aufrufen ping health status "
+        "code DELETE Anfrage schicken payload token"
+    ),
 )
 async def http_request(  # noqa: PLR0913 - what a model may say to a tool stands in its signature
     ctx: ToolContext,

@@ -9,6 +9,7 @@ from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Url, tool
+from skales.tools.file.wording import count_of
 from skales.tools.web.document import work_in_bounds
 from skales.tools.web.pages import fetch_page
 from skales.tools.web.quoting import quote_untrusted
@@ -30,7 +31,11 @@ class Wanted(StrEnum):
     Effect.OUTBOUND,
     action="Take {what} out of {url}",
     example=("Which prices are in the table on https://example.org/prices?", {"url": "https://example.org/prices"}),
-    found_by="Tabelle Webseite Links extrahieren Preise prices table selector scrape CSS auslesen list all",
+    found_by=(
+        "Tabelle Webseite page addresses Links extrahieren Preise prices table selector scrape CSS auslesen "
+        "list all collect Preistabelle price herausziehen sammeln headlines Überschriften images site rows "
+        "Produkte products auflisten"
+    ),
 )
 async def web_scrape(
     ctx: ToolContext,
@@ -83,7 +88,8 @@ def _result(url: str, what: Wanted, scraped: Scraped) -> ToolResult:
     data: list[JsonValue] = [
         {"title": sheet.title, "rows": [dict(row) for row in sheet_rows(sheet)]} for sheet in sheets
     ]
-    return ToolResult(text=text, summary=f"{rows} rows from {scraped.title[:80] or url[:120]}", data={"sheets": data})
+    summary = f"{count_of(rows, 'row')} from {scraped.title[:80] or url[:120]}"
+    return ToolResult(text=text, summary=summary, data={"sheets": data})
 
 
 def _markdown(sheet: Sheet) -> str:

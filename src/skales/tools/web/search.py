@@ -10,6 +10,7 @@ from skales.core.tool import Effect, Outcome, Safety, ToolResult
 from skales.security.network import NetworkPolicy, decide_url
 from skales.tools.context import ToolContext
 from skales.tools.define import tool
+from skales.tools.file.wording import count_of
 from skales.tools.web.client import Limits, WebRequest, Wire, open_reply
 from skales.tools.web.engines import Ask, Hit, tidy_hits
 from skales.tools.web.quoting import quote_untrusted
@@ -47,8 +48,10 @@ class _Found:
     example=("What is new in Python 3.14?", {"query": "Python 3.14 new features"}),
     basic=True,
     found_by=(
-        "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln Internet "
-        "suchen news Nachrichten aktuell recherchieren look up online latest im Netz current who is"
+        "google mal Web Netz news aufmacht offen Öffnungszeiten opening hours price score match googeln "
+        "Internet suchen Nachrichten aktuell recherchieren look up online latest im current who is Neues "
+        "neueste won Preis teuer kostet cost restaurant good best recommendation nachschlagen Wahl Ergebnis "
+        "hotel shop store buy kaufen near Empfehlung Test review open"
     ),
 )
 async def search_web(ctx: ToolContext, query: str, searchDepth: SearchDepth = SearchDepth.BASIC) -> ToolResult:  # noqa: N803 - the name other programs use
@@ -133,7 +136,8 @@ def _is_closed(address: str, policy: NetworkPolicy) -> bool:
 def _result(query: str, found: _Found, hits: Sequence[Hit], left_out: Sequence[str]) -> ToolResult:
     label = found.engine.engine.label
     rows = [f"{number}. {hit.title}\n   {hit.address}\n   {hit.snippet}".rstrip() for number, hit in enumerate(hits, 1)]
-    lines = [f"{label} answered with {len(hits)} results."] if hits else [f"{label} found nothing for this."]
+    count = count_of(len(hits), "result")
+    lines = [f"{label} answered with {count}."] if hits else [f"{label} found nothing for this."]
     if rows:
         lines.append(quote_untrusted("\n\n".join(rows), found.engine.base_url))
     if left_out:
@@ -142,7 +146,7 @@ def _result(query: str, found: _Found, hits: Sequence[Hit], left_out: Sequence[s
         lines.append(f"Asked before, without an answer: {'; '.join(found.failed)}.")
     return ToolResult(
         text="\n".join(lines),
-        summary=f"{len(hits)} results from {label} for {query[:120]}",
+        summary=f"{count} from {label} for {query[:120]}",
         data={
             "engine": found.engine.engine.id,
             "query": query,

@@ -21,7 +21,7 @@ from bench.machine import pss_mib, timed_ms
 from bench.programs import Stage, run_proxy, run_skales
 from bench.table import Row
 from bench.turns import Pair, measure_overhead
-from skales.app.wiring import open_app
+from skales.app.life import open_app
 from skales.core.clock import SystemClock
 from skales.data.index import Index
 from skales.data.paths import DataDirectory

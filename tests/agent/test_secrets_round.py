@@ -13,7 +13,8 @@ import pytest
 
 from skales.agent.prompt import PromptFacts, build_system_prompt
 from skales.agent.secrets_round import SecretUse
-from skales.app.wiring import App, open_app
+from skales.app.app import App
+from skales.app.life import open_app
 from skales.core.errors import NotFoundError
 from skales.core.json import JsonObject
 from skales.core.tool import Effect, Safety, SafetyMode, ToolCall, ToolSpec

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skales.agent.policy import Policy
-from skales.app.wiring import build_policy, build_sandbox_rules
+from skales.app.rules import build_policy, build_sandbox_rules
 from skales.core.json import JsonObject
 from skales.core.tool import Outcome, Safety, SafetyMode, ToolSpec, Verdict
 from skales.data.paths import DataDirectory

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skales.agent.origin import CallOrigin
+from skales.app.app import App
+from skales.app.life import open_app
 from skales.app.undo import Wish
-from skales.app.wiring import App, open_app
 from skales.core.events import TurnEvent
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject

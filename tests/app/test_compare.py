@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.compare import Answered, Comparison, Grew, Thought, Waits
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.core.errors import ConflictError, InputError, NotFoundError, ProviderError, ProviderFault
 from skales.core.ids import SessionId
 from skales.core.message import ImagePart, Message, Role, TextPart, Usage, text_message

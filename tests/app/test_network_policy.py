@@ -2,7 +2,7 @@
 
 import pytest
 
-from skales.app.wiring import build_network_policy
+from skales.app.rules import build_network_policy
 from skales.core.tool import Outcome
 from skales.data.settings import BLOCKED_DOMAINS, Settings, parse_settings
 from skales.security.network import decide_url, parse_domain

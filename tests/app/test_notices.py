@@ -8,8 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.notices import BoardNotice, Subject
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.core.approval import Decision
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError, ProviderFault

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from skales.app.life import open_app
 from skales.app.notices import Subject
-from skales.app.wiring import open_app
 from skales.core.json import as_object
 from skales.data.paths import DataDirectory
 

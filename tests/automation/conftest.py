@@ -7,7 +7,8 @@ from datetime import datetime
 import anyio
 import pytest
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.approval import Approval
 from skales.core.ids import RandomIds, SessionId
 from skales.data.instance import InstanceLock

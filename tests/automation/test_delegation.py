@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import anyio
 import pytest
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.approval import Decision
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import Progress, ToolFinished, TurnEnd

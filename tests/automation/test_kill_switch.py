@@ -9,7 +9,7 @@ import pytest
 
 from skales.agent.gate import PassedCall
 from skales.agent.origin import CallOrigin
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ports import CallReady, Finished, FinishReason
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.audit_reading import read_calls

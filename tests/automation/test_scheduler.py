@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.notices import Subject
-from skales.app.wiring import App
 from skales.core.errors import ConflictError, NotFoundError, ProviderError, ProviderFault
 from skales.core.ids import SessionId
 from skales.data.cron import Job

@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.approval import Decision, Scope
 from skales.core.clock import SystemClock
 from skales.core.events import ApprovalRequested, Notice, ToolFinished, TurnEnded, TurnEvent

@@ -6,7 +6,8 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 import anyio
 import pytest
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.clock import SystemClock
 from skales.core.events import TurnEnded, TurnEvent
 from skales.core.ids import RandomIds, SessionId

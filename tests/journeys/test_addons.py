@@ -3,7 +3,7 @@
 import pytest
 
 from skales.app.addons import list_addons, report_addons, switch_addon
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConflictError, NotFoundError
 from skales.tools.addons import load_addons
 from tests.journeys.conftest import OpenApp

@@ -10,8 +10,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from skales.app.app import App
 from skales.app.attachments import MAX_FILES, MAX_PICTURE_BYTES, MAX_TEXT_CHARACTERS
-from skales.app.wiring import App
 from skales.core.errors import InputError, NotFoundError
 from skales.core.events import ToolFinished, TurnEnd
 from skales.core.ids import SessionId

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.events import TurnEnd
 from skales.core.message import Role
 from tests.journeys.conftest import OpenApp, collect, end_of, run_turn

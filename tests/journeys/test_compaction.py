@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConflictError, NotFoundError, ProviderError, ProviderFault
 from skales.core.events import Compacted, Notice, TextDelta, TurnEnd, TurnEnded, TurnEvent
 from skales.core.ids import SessionId

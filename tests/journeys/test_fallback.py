@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.model_rest import RestingProviders
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.core.clock import Clock
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import AnswerSaved, Notice, TextDelta, ToolStarted, TurnEnd, TurnEvent

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.outbox import OutboxAnswer, answer_outbox, list_outbox, report_outbox
-from skales.app.wiring import App
 from skales.core.approval import Decision
 from skales.core.errors import NotFoundError
 from skales.core.events import ApprovalRequested, ToolFinished, TurnEvent

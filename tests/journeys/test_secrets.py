@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.export import ExportFormat, ExportOptions, export_json, prepare_session
 from skales.app.export_markdown import export_markdown
 from skales.app.export_outline import Labels
 from skales.app.export_pdf import export_pdf
 from skales.app.veiled_logs import veiled_logs
-from skales.app.wiring import App
 from skales.core.approval import Decision
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import ApprovalRequested, Notice, TextDelta, ToolFinished

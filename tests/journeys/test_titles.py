@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 
+from skales.app.app import App
 from skales.app.small_jobs import read_title
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import TurnEnd

@@ -20,8 +20,9 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from skales.app.app import App
 from skales.app.outbox import OutboxAnswer, answer_outbox, report_outbox
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.core.approval import Decision
 from skales.core.clock import SystemClock
 from skales.core.errors import ConflictError

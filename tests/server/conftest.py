@@ -8,7 +8,8 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.clock import SystemClock
 from skales.core.ids import RandomIds
 from skales.data.instance import InstanceLock

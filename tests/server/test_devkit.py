@@ -6,7 +6,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.document import write_object
 from skales.data.paths import DataDirectory
 from tests.scripted import ScriptedProvider, calls, says

@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.json import JsonObject
 from skales.data.document import write_object
 from tests.scripted import Hang, ScriptedProvider

@@ -1,7 +1,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 
 PROFILE = {"alias": "Shop", "host": "example.org", "username": "ada", "password": "lovelace", "protocol": "ftps"}
 ROUTES = [

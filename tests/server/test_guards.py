@@ -5,7 +5,7 @@ import csv
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from tests.conftest import CASES
 
 with (CASES / "network" / "NET-02-local-server.csv").open(encoding="utf-8", newline="") as _file:

@@ -8,7 +8,8 @@ import anyio
 import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.approval import Decision
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError, ProviderFault

@@ -11,7 +11,7 @@ from babel.messages.pofile import read_po
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.json import as_object
 from skales.server import told, words
 

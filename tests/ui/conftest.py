@@ -13,7 +13,8 @@ import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from skales.app.wiring import App, build_app
+from skales.app.app import App
+from skales.app.wiring import build_app
 from skales.core.clock import SystemClock
 from skales.core.ids import RandomIds
 from skales.data.instance import InstanceLock

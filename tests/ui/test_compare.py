@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.message import Role, text_message
 from skales.core.ports import TextPiece

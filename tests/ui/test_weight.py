@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.message import Role, text_message
 from tests.scripted import says
 from tests.ui.conftest import Serve

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConflictError, NotFoundError
 from skales.core.json import JsonObject
 from skales.core.tool import ToolSpec

@@ -6,7 +6,7 @@ Spec: issue 6, point 1.
 from skales.agent.explain import Explanation
 from skales.agent.origin import CallOrigin
 from skales.agent.reach_words import describe_grant
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.approval import Answered
 from skales.core.errors import SkalesError
 from skales.core.events import TurnEvent

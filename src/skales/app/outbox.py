@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import anyio.to_thread
 
+from skales.app.app import App
 from skales.app.reports import report_result
-from skales.app.wiring import App
 from skales.core.json import JsonObject
 from skales.core.tool import ToolResult
 from skales.data.outbox import Intent, OutboxState, intent_json

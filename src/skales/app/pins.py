@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.json import JsonValue, as_list
 from skales.core.tool import ToolSpec
 

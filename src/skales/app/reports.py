@@ -4,7 +4,7 @@ Spec: http-api.md 2, 3, 8, 17. Shapes and names are the contract of the original
 """
 
 from skales import __version__
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject
 from skales.core.tool import ToolResult

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import anyio
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.events import Progress, TurnEvent
 from skales.core.json import JsonObject
 from skales.core.tool import ToolResult

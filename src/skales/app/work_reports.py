@@ -5,7 +5,7 @@ Spec: http-api.md 5 to 7. `nextRun` and `scheduleHuman` are computed for each an
 
 from collections.abc import Mapping
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.automation.due import next_run_ms
 from skales.core.clock import to_datetime
 from skales.core.errors import InputError, StorageError

@@ -7,6 +7,7 @@ from functools import partial
 import anyio.to_thread
 
 from skales.app.addons import report_addons, switch_addon
+from skales.app.app import App
 from skales.app.arranging import arrange_session
 from skales.app.cost_report import costs_to_json, load_report, parse_grouping, parse_since
 from skales.app.grants import (
@@ -18,6 +19,7 @@ from skales.app.grants import (
     revoke_grant,
 )
 from skales.app.kill_switch import kill_json
+from skales.app.life import open_app
 from skales.app.outbox import OutboxAnswer, answer_outbox, report_answer, report_outbox
 from skales.app.pins import pin_tool
 from skales.app.reports import (
@@ -30,7 +32,6 @@ from skales.app.reports import (
     report_tools,
 )
 from skales.app.undo import parse_wish, report_preview, report_step, report_timeline
-from skales.app.wiring import App, open_app
 from skales.app.work_reports import add_job, delete_job, report_jobs, report_tasks, run_job
 from skales.cli.backend import Backend
 from skales.core.approval import Decision

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.errors import HttpError
 from skales.server.words import _, pick_language, use_language
 

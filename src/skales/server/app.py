@@ -4,7 +4,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.server.access import DevKitToken, KnownCaller
 from skales.server.api import (

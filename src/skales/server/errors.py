@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConflictError, InputError, NotFoundError, ProviderError, SkalesError
 from skales.server.told import told
 

@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 
 from skales import __version__
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConfigurationError
 from skales.server.app import create_server
 

@@ -15,7 +15,7 @@ from typing import assert_never
 
 import anyio.to_thread
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.core.events import (
     AnswerSaved,

@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.message import Message
 

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
 from skales.app.activity import CallKey
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.approval import Approval, AskKind
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.message import Message, Role, text_message

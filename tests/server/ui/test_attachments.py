@@ -6,8 +6,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
+from skales.app.app import App
 from skales.app.attachments import MAX_FILE_BYTES, MAX_FILES
-from skales.app.wiring import App
 from skales.core.ids import SessionId
 from skales.core.message import FilePart, ImagePart, TextPart
 from skales.data.paths import DataDirectory

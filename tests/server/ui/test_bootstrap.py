@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.paths import DataDirectory
 from skales.server.words import LANGUAGES
 from tests.server.ui.conftest import Look

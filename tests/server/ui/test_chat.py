@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from selectolax.lexbor import LexborNode
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.message import ImagePart, Message, Role, TextPart, text_message
 from skales.data.paths import DataDirectory

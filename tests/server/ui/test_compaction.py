@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from fastapi.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.message import Role, text_message
 from skales.data.session_compactions import Compaction

@@ -8,7 +8,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, text_message

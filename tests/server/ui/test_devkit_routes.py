@@ -1,6 +1,6 @@
 """The playground's table and the server name the same operations."""
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.app import create_server
 from skales.server.ui.devkit_routes import list_routes
 

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from selectolax.lexbor import LexborNode
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import StorageError
 from skales.core.ids import SessionId
 from skales.data.paths import DataDirectory

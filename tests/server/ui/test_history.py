@@ -7,7 +7,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.approval import Approval, AskKind
 from skales.core.ids import ApprovalId, CallId, SessionId
 from skales.core.message import Role, text_message

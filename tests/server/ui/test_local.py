@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import StorageError
 from skales.core.events import Progress
 from skales.localmodels.local_models import LocalModels

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role
 from tests.server.ui.conftest import Look

@@ -8,7 +8,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.model_probes import ProbeResult
 from tests.server.ui.conftest import Look
 from tests.servers.raw_sse import RawServer, Reply

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.clock import to_datetime
 from skales.core.ids import SessionId
 from skales.core.message import Role, text_message

@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.document import write_object
 from skales.data.key_store import StorePlace
 from skales.data.paths import DataDirectory

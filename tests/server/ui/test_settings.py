@@ -7,7 +7,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.json import JsonValue
 from skales.data.paths import DataDirectory
 from skales.server.ui.setting_table import SETTINGS

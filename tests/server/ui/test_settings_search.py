@@ -4,7 +4,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.ui.setting_search import fold, setting_links
 from tests.server.ui.conftest import Look
 

@@ -9,7 +9,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.json import JsonObject
 from tests.server.ui.conftest import Look
 from tests.servers.oauth import OAuthServer

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
 from skales import __version__
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import InputError
 from skales.core.ids import SessionId
 from skales.data.paths import DataDirectory

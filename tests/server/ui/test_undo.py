@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
 from skales.agent.origin import CallOrigin
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.tool import ToolCall
 from tests.server.ui.conftest import Look

@@ -8,7 +8,7 @@ from anyio.from_thread import BlockingPortal
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.data.cron_runs import JobRun, RunKind, RunStatus
 from tests.scripted import Hang, ScriptedProvider, says

@@ -5,7 +5,7 @@ import asyncio
 import json
 import sys
 
-from skales.app.wiring import open_app
+from skales.app.life import open_app
 from skales.cli.terminal import aside, success, warn
 from skales.core.clock import SystemClock
 from skales.core.errors import ProviderError

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App, build_app
+from skales.app.wiring import build_app
 from skales.cli.commands.vault import describe_place, describe_trouble
 from skales.cli.terminal import paint, title
 from skales.core.clock import SystemClock

@@ -8,9 +8,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from skales.app.app import App
+from skales.app.life import open_app
 from skales.app.model_offers import ProviderOffer
 from skales.app.models import Models
-from skales.app.wiring import App, open_app
 from skales.cli.terminal import aside, paint, success, title, warn
 from skales.core.events import Progress
 from skales.core.json import JsonObject, JsonValue

@@ -5,7 +5,7 @@ import asyncio
 import os
 import webbrowser
 
-from skales.app.wiring import open_app
+from skales.app.life import open_app
 from skales.cli.terminal import aside, success
 from skales.core.errors import InputError
 from skales.data.paths import locate_data_directory

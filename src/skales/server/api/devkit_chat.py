@@ -7,7 +7,7 @@ import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.server.access import AppDep, DevKitToken
 from skales.server.bodies import JsonBody

@@ -9,11 +9,11 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from skales import __version__
+from skales.app.app import App
 from skales.app.kill_switch import kill_json
 from skales.app.pins import pin_tool
 from skales.app.reports import report_result
 from skales.app.tool_runs import follow_run
-from skales.app.wiring import App
 from skales.core.errors import InputError
 from skales.core.event_json import event_to_json
 from skales.core.events import Progress

@@ -21,8 +21,8 @@ from skales.app.activity import (
     find_activity,
     find_places,
 )
+from skales.app.app import App
 from skales.app.cost_report import find_titles
-from skales.app.wiring import App
 from skales.core.approval import Approval
 from skales.core.clock import to_datetime
 from skales.core.tool import Effect

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from skales.app.addons import AddonStatus, list_addons
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.addon_views import AddonCard, AddonsPage, AddonTool

@@ -10,8 +10,8 @@ from fastapi.responses import FileResponse, Response
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from skales.app.app import App
 from skales.app.attachments import MAX_FILE_BYTES, Incoming, too_large
-from skales.app.wiring import App
 from skales.core.errors import InputError, NotFoundError
 from skales.data.attachments import Staged, safe_name
 from skales.server.access import AppDep, PageSession

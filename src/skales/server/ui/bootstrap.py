@@ -13,8 +13,8 @@ from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App
 from skales.core.errors import InputError, ProviderError, SkalesError
 from skales.data.settings import FileAccess, RawSettings
 from skales.providers.catalog import KeyNeed, load_catalog

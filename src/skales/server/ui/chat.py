@@ -6,7 +6,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Header, Query, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart

@@ -11,7 +11,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.access import AppDep, PageSession
 from skales.server.ui.phrases import show_moment
 from skales.server.ui.places import list_places

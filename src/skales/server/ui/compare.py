@@ -13,8 +13,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Response
 from markupsafe import Markup
 
+from skales.app.app import App
 from skales.app.compare import MOST, Answered, Choice, Column, CompareEvent, Comparison, Grew, Thought, Waits
-from skales.app.wiring import App
 from skales.core.errors import InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.server.access import AppDep, PageSession

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.approval import Approval
 from skales.core.ids import SessionId, is_safe_id
 from skales.core.message import Role

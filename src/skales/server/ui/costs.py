@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
+from skales.app.app import App
 from skales.app.cost_report import Grouping, add_up, find_titles, name_group, parse_since
-from skales.app.wiring import App
 from skales.core.clock import to_datetime
 from skales.core.ports import Purpose
 from skales.data.ledger import CostSum, LedgerEntry, sum_all

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import StreamingResponse
 from markupsafe import Markup
 
+from skales.app.app import App
 from skales.app.reports import report_memories, report_model, report_sessions, report_status, report_tools
-from skales.app.wiring import App
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.server.access import AppDep, PageSession

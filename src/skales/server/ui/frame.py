@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.ui.history import build_session_list
 from skales.server.ui.notices import build_tray
 from skales.server.ui.places import list_places, list_plain_places

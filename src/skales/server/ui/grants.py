@@ -6,8 +6,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from skales.agent.commands import parse_tool_arguments
 from skales.agent.reach_words import describe_grant
+from skales.app.app import App
 from skales.app.grants import explain_call
-from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.ids import SessionId
 from skales.data.grant_uses import GrantUse

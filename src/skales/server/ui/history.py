@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote, urlencode
 
+from skales.app.app import App
 from skales.app.notices import Subject
-from skales.app.wiring import App
 from skales.core.ids import SessionId, is_safe_id
 from skales.data.index import SearchHit, SessionSummary
 from skales.server.ui.phrases import show_moment, show_period

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import anyio
 from fastapi import APIRouter
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.core.events import Progress
 from skales.server.access import AppDep, PageSession

@@ -5,7 +5,7 @@ from fastapi import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.server.access import introduce, running_app
 from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of, without_secrets

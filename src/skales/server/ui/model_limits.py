@@ -6,7 +6,7 @@ Other words about a model that stand there, such as whether it sees, are left al
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
 from skales.server.ui.phrases import show_number

@@ -1,7 +1,7 @@
 """Who answers, in facts for the page: the provider and model, what is missing, what the starter model can do."""
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App
 from skales.core.errors import ProviderError
 from skales.server.told import told
 from skales.server.ui.phrases import show_size

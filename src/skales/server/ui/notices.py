@@ -13,8 +13,8 @@ import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from skales.app.app import App
 from skales.app.notices import BoardNotice, Subject
-from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.core.ids import SessionId, is_safe_id
 from skales.server.access import AppDep, PageSession

@@ -4,8 +4,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from skales.app.app import App
 from skales.app.outbox import OutboxAnswer, answer_outbox, list_outbox
-from skales.app.wiring import App
 from skales.core.errors import SkalesError
 from skales.data.outbox import Intent, OutboxState
 from skales.security.redact import redact

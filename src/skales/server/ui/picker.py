@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 import anyio.to_thread
 from fastapi import APIRouter, Form
 
+from skales.app.app import App
 from skales.app.model_offers import ProviderOffer
-from skales.app.wiring import App
 from skales.core.errors import InputError
 from skales.core.ids import SessionId
 from skales.core.ports import ModelTraits

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.views import PlaceLink, Screen
 from skales.server.words import N_, _
 from skales.tools.addons import is_addon_on

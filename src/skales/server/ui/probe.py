@@ -12,8 +12,8 @@ from typing import Annotated, assert_never
 import anyio.to_thread
 from fastapi import APIRouter, Form
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App
 from skales.core.errors import ProviderError, SkalesError
 from skales.core.events import Progress
 from skales.core.json import JsonValue

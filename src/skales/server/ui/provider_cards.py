@@ -4,8 +4,8 @@ from dataclasses import replace
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App
 from skales.data.endpoints import mask_key
 from skales.data.settings import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from skales.app.app import App
 from skales.app.model_offers import ProviderOffer
-from skales.app.wiring import App
 from skales.core.ports import ModelTraits
 from skales.data.settings import Settings
 from skales.providers.catalog import Capability, find_entry

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.settings import Settings
 from skales.providers.catalog import load_catalog
 

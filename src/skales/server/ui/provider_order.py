@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonValue, as_list
 from skales.server.ui.provider_names import name_provider

@@ -1,7 +1,7 @@
 """The rows of a provider's card, made from its catalogue entry, and the choice of the one that answers."""
 
+from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
-from skales.app.wiring import App
 from skales.core.errors import InputError
 from skales.core.json import JsonValue
 from skales.data.endpoints import parse_account_id, parse_base_url

@@ -2,7 +2,7 @@
 
 import re
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonValue
 from skales.data.endpoints import parse_base_url

@@ -8,7 +8,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Response
 from pydantic import BaseModel
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import InputError, ProviderError, SkalesError
 from skales.data.settings import Settings
 from skales.providers.catalog import find_entry

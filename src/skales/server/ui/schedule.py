@@ -8,7 +8,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.app.work_reports import delete_job
 from skales.automation.due import next_run_ms
 from skales.core.errors import InputError, SkalesError

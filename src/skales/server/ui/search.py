@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.data.index import SearchHit, SessionSummary
 from skales.data.session_trash import delete_for_good, list_deleted

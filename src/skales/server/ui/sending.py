@@ -11,8 +11,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Header
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from skales.app.app import App
 from skales.app.attachments import MAX_FILES, Claimed
-from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.ids import SessionId
 from skales.server.access import AppDep, PageSession

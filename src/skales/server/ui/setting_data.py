@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import NotFoundError, SkalesError
 from skales.data.quarantine import BrokenFile
 from skales.server.access import AppDep, PageSession

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.data.endpoints import mask_key
 from skales.server.access import AppDep, PageSession

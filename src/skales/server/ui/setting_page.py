@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.data.settings import Settings
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model

@@ -1,7 +1,7 @@
 """Every row of the settings page: the table's, the small model's, and a switch for each add-on that has tools here."""
 
 from skales.app.addons import list_addons
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.told import told
 from skales.server.ui.provider_names import name_provider
 from skales.server.ui.provider_rows import ACTIVE, active_row, find_row, list_set_up

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.server.ui.provider_names import name_provider
 from skales.server.ui.provider_rows import list_providers
 from skales.server.ui.setting_rows import list_rows

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, BackgroundTasks, Form
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import ConflictError, SkalesError
 from skales.data.secret_sweep import SweptFile, TakenBack
 from skales.server.access import AppDep, PageSession

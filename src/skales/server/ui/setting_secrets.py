@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.data.secret_store import NamedSecret
 from skales.data.vault import VaultStatus

@@ -11,7 +11,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import NotFoundError
 from skales.server.access import AppDep, PageSession
 from skales.server.joining import join_routers

@@ -10,7 +10,7 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Form, Response
 
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.errors import NotFoundError, SkalesError
 from skales.providers.catalog import find_entry
 from skales.server.access import AppDep, PageSession

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 import anyio.to_thread
 
 from skales import __version__
-from skales.app.wiring import App
+from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model

@@ -6,8 +6,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from skales.app.app import App
 from skales.app.notices import Subject
-from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import as_list, as_object, as_text
 from skales.data.tasks import Task, TaskPriority, TaskStatus

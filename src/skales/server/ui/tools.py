@@ -11,9 +11,9 @@ import anyio.to_thread
 from fastapi import APIRouter, Depends, Form, Request, Response
 
 from skales.app.activity import find_uses
+from skales.app.app import App
 from skales.app.pins import PinStatus, pin_tool, read_pin
 from skales.app.tool_runs import follow_run
-from skales.app.wiring import App
 from skales.core.errors import InputError, SkalesError
 from skales.core.events import Progress
 from skales.core.json import JsonValue

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse
 
 from skales.agent.undo_plan import open_items
+from skales.app.app import App
 from skales.app.cost_report import find_titles
 from skales.app.undo import Shown, Wish
-from skales.app.wiring import App
 from skales.core.errors import ConflictError
 from skales.data.undo_shape import StepState, UndoStep
 from skales.server.access import AppDep, PageSession

@@ -78,7 +78,7 @@ async def test_folder_for_output_that_leads_elsewhere_is_refused(call: Call, wor
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-@pytest.mark.parametrize("pid", [1, os.getpid(), os.getppid()])
+@pytest.mark.parametrize("pid", [1, os.getpid(), os.getppid()], ids=["first", "own", "parent"])
 async def test_system_and_skales_itself_are_never_ended(pid: int, call: Call) -> None:
     with pytest.raises(ToolRefusedError):
         await call("kill_process", pid=pid)

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 # Names and units, the same in every language.
 _NAMES = re.compile(
     r"https?://\S+|\bms\b|Skales|DevKit|JSON|\bPDF\b|\bHTML\b|Markdown|CSV|Esc\b|Ctrl|Alt|Shift|Enter|Tab"
-    r"|Brave|DuckDuckGo|Tavily|SearXNG|\w+\.(?:org|com|net)\b"
+    r"|Brave|DuckDuckGo|Tavily|SearXNG|github|\bpath=|\bcontent=hello\b|[\w.]+\.(?:org|com|net)\b"
 )
 
 
@@ -111,6 +111,10 @@ PAGES = (
     "/tools",
     "/tools/read_file",
     "/activity",
+    "/grants",
+    "/outbox",
+    "/undo",
+    "/skills",
     "/costs",
     "/compare",
     "/settings",

@@ -42,7 +42,7 @@ async def test_question_finds_its_page(call: Call, query: str, page: str) -> Non
 
 async def test_question_without_an_answer_gets_the_list_of_pages(call: Call) -> None:
     result = await call("fetch_skales_docs", query="xylophone quux")
-    assert result.text.startswith("The guide says nothing about this. Its pages: addons.md, ")
+    assert result.text.startswith("The guide says nothing about this. Its pages: activity.md, addons.md, ")
 
 
 async def test_empty_question_is_refused(call: Call) -> None:

@@ -15,11 +15,11 @@ from skales.core.event_json import event_from_json, event_to_json
 from skales.core.events import AnswerSaved, TurnEvent
 from skales.core.evidence import Unconfirmed, unconfirmed_of
 from skales.data.paths import DataDirectory
+from skales.server.conversation_views import AnswerEntry
 from skales.server.export_html import export_html
 from skales.server.frames import DevKitFrames
 from skales.server.ui.pages import render
 from skales.server.ui.transcript import Setting, build_entries
-from skales.server.views import AnswerEntry
 from tests.journeys.conftest import OpenApp, run_turn
 from tests.scripted import ScriptedProvider, calls, says
 

@@ -13,7 +13,8 @@ from typing import Literal, Union, get_args, get_origin, get_type_hints
 from markupsafe import Markup
 
 import skales.server
-from skales.server.views import ChatPage, NoticeLine, View
+from skales.server.conversation_views import ChatPage, NoticeLine
+from skales.server.views import View
 
 # These show one of two things and cannot be without both.
 NEVER_BARE = frozenset({ChatPage})

@@ -13,10 +13,10 @@ from markupsafe import Markup
 from skales.app.export_outline import Answered, Labels, Part, Spoken, Step, outline, show_time
 from skales.core.message import ImagePart
 from skales.data.session_codec import Session
+from skales.server.conversation_views import Picture
 from skales.server.markdown import render_markdown
 from skales.server.ui.history_views import ExportedDocument, ExportEntry
 from skales.server.ui.pages import render
-from skales.server.views import Picture
 
 _STYLES = Path(__file__).parent / "static" / "css"
 _SHEETS = ("tokens.css", "prose.css", "export.css")

@@ -40,7 +40,9 @@ from skales.core.message import Message, Role
 from skales.core.tool import ToolCall
 from skales.data.sessions import Session
 from skales.server.blocks import BlockKind, BlockSplitter, BlockStep, Finished, Grew, Opened
+from skales.server.conversation_views import NoticeLine, TurnOutcome
 from skales.server.markdown import render_markdown
+from skales.server.step_views import StepState
 from skales.server.told import told
 from skales.server.ui.cards import build_card
 from skales.server.ui.pages import render
@@ -58,7 +60,6 @@ from skales.server.ui.transcript import (
     find_turn_start,
     read_marks,
 )
-from skales.server.views import NoticeLine, StepState, TurnOutcome
 from skales.server.words import N_, _
 
 # How far back a message is looked for that an event says is on disk.

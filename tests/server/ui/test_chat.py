@@ -12,9 +12,10 @@ from skales.app.app import App
 from skales.core.ids import SessionId
 from skales.core.message import ImagePart, Message, Role, TextPart, text_message
 from skales.data.paths import DataDirectory
+from skales.server.conversation_views import ModelFacts
 from skales.server.ui.assets import asset_address
 from skales.server.ui.conversation import build_examples
-from skales.server.views import ModelFacts, Trouble
+from skales.server.views import Trouble
 from tests.scripted import Hang, ScriptedProvider
 from tests.server.ui.conftest import Look
 

@@ -11,11 +11,12 @@ from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject, JsonValue
 from skales.core.message import ImagePart, Message, Role, TextPart, Usage, text_message
 from skales.core.tool import Safety, ToolCall, ToolSpec
+from skales.server.conversation_views import AnswerEntry, Entry, UserEntry, Versions
+from skales.server.step_views import StepEntry, StepGroup, StepState
 from skales.server.ui.cards import build_card
 from skales.server.ui.pages import render
 from skales.server.ui.steps import call_key, count_steps, read_diff
 from skales.server.ui.transcript import Setting, build_entries, find_turn_start, judge_end
-from skales.server.views import AnswerEntry, Entry, StepEntry, StepGroup, StepState, UserEntry, Versions
 
 SETTING = Setting(lambda call: f"Do {call.name}", now_ms=1_930_000_000_000)
 RUNNING = Setting(SETTING.describe, SETTING.now_ms, is_running=True)

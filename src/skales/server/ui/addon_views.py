@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from skales.server.frame_views import Shell
 from skales.server.ui.setting_views import Control
-from skales.server.views import Shell
 
 
 @dataclass(frozen=True, slots=True)

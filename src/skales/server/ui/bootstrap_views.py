@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skales.server.views import StarterFacts, Trouble
+from skales.server.conversation_views import StarterFacts
+from skales.server.views import Trouble
 
 
 @dataclass(frozen=True, slots=True)

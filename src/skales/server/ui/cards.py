@@ -7,12 +7,12 @@ from skales.agent.budget import SUBJECT
 from skales.core.approval import Approval, AskKind
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import ToolSpec
+from skales.server.step_views import ApprovalCard, CardField
 from skales.server.told import told
 from skales.server.ui.steps import call_key, read_diff
 from skales.server.ui.tool_views import Control, ToolField
 from skales.server.ui.toolform import build_fields
 from skales.server.ui.why import build_why
-from skales.server.views import ApprovalCard, CardField
 from skales.server.words import ngettext
 
 

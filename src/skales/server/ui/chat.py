@@ -11,6 +11,7 @@ from skales.core.errors import BrokenDocumentError, ConflictError, InputError, N
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart
 from skales.server.access import AppDep, PageSession
+from skales.server.conversation_views import MarkList
 from skales.server.joining import join_routers
 from skales.server.live import parse_place, stream_frames
 from skales.server.told import told
@@ -21,7 +22,7 @@ from skales.server.ui.frame import build_error_page
 from skales.server.ui.notices import with_notices
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.push import PushResponse
-from skales.server.views import MarkList, Trouble
+from skales.server.views import Trouble
 from skales.server.words import _
 
 router = APIRouter()

@@ -18,6 +18,7 @@ from skales.app.compare import MOST, Answered, Choice, Column, CompareEvent, Com
 from skales.core.errors import InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Crumb
 from skales.server.live import Frame
 from skales.server.markdown import render_markdown
 from skales.server.told import told
@@ -37,7 +38,7 @@ from skales.server.ui.phrases import show_duration, show_usage
 from skales.server.ui.picker import check_choice
 from skales.server.ui.provider_names import name_providers
 from skales.server.ui.push import PushResponse
-from skales.server.views import Crumb, Screen, Trouble
+from skales.server.views import Screen, Trouble
 from skales.server.words import N_, _
 
 router = APIRouter(dependencies=[PageSession])

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from skales.server.views import Shell, Trouble
+from skales.server.frame_views import Shell
+from skales.server.views import Trouble
 
 
 @dataclass(frozen=True, slots=True)

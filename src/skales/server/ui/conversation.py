@@ -13,6 +13,7 @@ from skales.core.approval import Approval
 from skales.core.ids import SessionId, is_safe_id
 from skales.core.message import Role
 from skales.data.sessions import Session
+from skales.server.conversation_views import ChatPage, Example, MarkList, ModelFacts, Stretch, Transcript, Welcome
 from skales.server.live import place_on_disk
 from skales.server.ui.cards import build_card
 from skales.server.ui.frame import build_shell
@@ -30,7 +31,7 @@ from skales.server.ui.transcript import (
     judge_end,
     read_marks,
 )
-from skales.server.views import ChatPage, Example, MarkList, ModelFacts, Screen, Stretch, Transcript, Welcome
+from skales.server.views import Screen
 from skales.server.words import _
 
 _MESSAGES_AT_ONCE = 30

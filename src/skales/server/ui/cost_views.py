@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skales.server.views import Shell
+from skales.server.frame_views import Shell
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,11 @@ from typing import ClassVar
 from fastapi import APIRouter
 
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Crumb, Shell, Tray, TrayEntry
+from skales.server.step_views import ApprovalCard, Argument, StepEntry, StepState
 from skales.server.ui.frame import ACCENTS, build_shell
 from skales.server.ui.pages import PageResponse, render
-from skales.server.views import (
-    ApprovalCard,
-    Argument,
-    Crumb,
-    Moment,
-    Screen,
-    Shell,
-    StepEntry,
-    StepState,
-    Tray,
-    TrayEntry,
-)
+from skales.server.views import Moment, Screen
 
 router = APIRouter(dependencies=[PageSession])
 

@@ -17,6 +17,7 @@ from skales.app.reports import report_memories, report_model, report_sessions, r
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Shell
 from skales.server.markdown import render_markdown
 from skales.server.ui.developer_views import (
     DebugMemory,
@@ -33,7 +34,7 @@ from skales.server.ui.devkit_routes import DevKitRoute, describe_routes, find_ro
 from skales.server.ui.frame import build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_moment
-from skales.server.views import Screen, Shell
+from skales.server.views import Screen
 from skales.server.words import _
 
 router = APIRouter(dependencies=[PageSession])

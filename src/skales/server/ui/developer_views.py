@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from skales.server.views import Moment, Shell
+from skales.server.frame_views import Shell
+from skales.server.views import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from skales.app.app import App
+from skales.server.frame_views import Crumb, ErrorPage, SessionList, Shell
 from skales.server.ui.history import build_session_list
 from skales.server.ui.notices import build_tray
 from skales.server.ui.places import list_places, list_plain_places
-from skales.server.views import Crumb, ErrorPage, Screen, SessionList, Shell, Trouble
+from skales.server.views import Screen, Trouble
 
 _THEMES = ("light", "dark")
 # Each has its tokens in css/tokens.css.

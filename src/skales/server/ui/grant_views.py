@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skales.server.views import Moment, Shell, Trouble, WhyLine
+from skales.server.frame_views import Shell
+from skales.server.step_views import WhyLine
+from skales.server.views import Moment, Trouble
 
 
 @dataclass(frozen=True, slots=True)

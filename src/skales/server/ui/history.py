@@ -9,15 +9,8 @@ from skales.app.app import App
 from skales.app.notices import Subject
 from skales.core.ids import SessionId, is_safe_id
 from skales.data.index import SearchHit, SessionSummary
+from skales.server.frame_views import RowState, SessionFolder, SessionGroup, SessionHit, SessionList, SessionRow
 from skales.server.ui.phrases import show_moment, show_period
-from skales.server.views import (
-    RowState,
-    SessionFolder,
-    SessionGroup,
-    SessionHit,
-    SessionList,
-    SessionRow,
-)
 from skales.server.words import _
 
 Cursor = tuple[int, str]

@@ -8,7 +8,9 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from skales.server.views import Moment, Picture, Shell
+from skales.server.conversation_views import Picture
+from skales.server.frame_views import Shell
+from skales.server.views import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.server.access import introduce, running_app
 from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of, without_secrets
+from skales.server.frame_views import ErrorPage
 from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_plain_shell
 from skales.server.ui.pages import PageResponse, render
-from skales.server.views import ErrorPage, Trouble
+from skales.server.views import Trouble
 from skales.server.words import _, pick_language, use_language
 
 

@@ -3,10 +3,11 @@
 from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.core.errors import ProviderError
+from skales.server.conversation_views import ModelFacts, StarterFacts
 from skales.server.told import told
 from skales.server.ui.phrases import show_size
 from skales.server.ui.provider_names import name_provider
-from skales.server.views import ModelFacts, StarterFacts, Trouble
+from skales.server.views import Trouble
 from skales.server.words import _
 
 _SETTINGS = "/settings#providers"

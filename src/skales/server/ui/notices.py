@@ -18,12 +18,13 @@ from skales.app.notices import BoardNotice, Subject
 from skales.core.errors import SkalesError
 from skales.core.ids import SessionId, is_safe_id
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Tray, TrayEntry
 from skales.server.live import Frame
 from skales.server.told import told
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_moment
 from skales.server.ui.push import PushResponse
-from skales.server.views import Moment, Tray, TrayEntry
+from skales.server.views import Moment
 from skales.server.words import _
 
 router = APIRouter(prefix="/ui", dependencies=[PageSession])

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skales.server.views import Moment, Shell, Trouble
+from skales.server.frame_views import Shell
+from skales.server.views import Moment, Trouble
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from skales.core.ids import SessionId
 from skales.core.ports import ModelTraits
 from skales.data.sessions import Session
 from skales.server.access import AppDep, PageSession
+from skales.server.conversation_views import Composer
 from skales.server.ui.models import describe_model
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.provider_names import name_provider
-from skales.server.views import Composer
 from skales.server.words import _
 
 router = APIRouter(dependencies=[PageSession])

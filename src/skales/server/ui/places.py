@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skales.app.app import App
-from skales.server.views import PlaceLink, Screen
+from skales.server.frame_views import PlaceLink
+from skales.server.views import Screen
 from skales.server.words import N_, _
 from skales.tools.addons import is_addon_on
 

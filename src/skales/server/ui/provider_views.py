@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from skales.server.conversation_views import StarterFacts
+from skales.server.frame_views import Shell
 from skales.server.ui.setting_views import Choice, Control, Undo
-from skales.server.views import Shell, StarterFacts, Trouble
+from skales.server.views import Trouble
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from skales.data.settings import Settings
 from skales.providers.catalog import find_entry
 from skales.providers.local_servers import FoundServer
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Crumb
 from skales.server.told import told
 from skales.server.ui.frame import build_shell
 from skales.server.ui.model_limits import LimitChange, change_limits, undo_limits
@@ -39,7 +40,7 @@ from skales.server.ui.provider_views import (
 from skales.server.ui.setting_controls import Outcome, build_control
 from skales.server.ui.setting_saving import describe
 from skales.server.ui.setting_values import read_token
-from skales.server.views import Crumb, Screen, Trouble
+from skales.server.views import Screen, Trouble
 from skales.server.words import _, ngettext
 
 router = APIRouter(dependencies=[PageSession])

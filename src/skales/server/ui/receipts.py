@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from skales.app.costs import FactsOf, price_usage
 from skales.core.message import Message, Role, Usage
+from skales.server.conversation_views import ReceiptRow
 from skales.server.ui.phrases import show_duration, show_number, show_speed, show_usage, show_usd
 from skales.server.ui.provider_names import LabelOf
-from skales.server.views import Moment, ReceiptRow
+from skales.server.views import Moment
 from skales.server.words import _, ngettext
 
 Chosen = tuple[str, str]

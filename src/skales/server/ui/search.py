@@ -13,6 +13,7 @@ from skales.core.ids import SessionId
 from skales.data.index import SearchHit, SessionSummary
 from skales.data.session_trash import delete_for_good, list_deleted
 from skales.server.access import AppDep, PageSession
+from skales.server.frame_views import Crumb
 from skales.server.ui.frame import build_shell
 from skales.server.ui.history import Cursor, chat_address, mark_pieces, parse_cursor, show_cursor
 from skales.server.ui.history_views import (
@@ -26,7 +27,7 @@ from skales.server.ui.history_views import (
 )
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import show_moment
-from skales.server.views import Crumb, Screen
+from skales.server.views import Screen
 from skales.server.words import _, ngettext
 
 router = APIRouter(dependencies=[PageSession])

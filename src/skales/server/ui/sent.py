@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from skales.core.message import ContentPart, FilePart, ImagePart, TextPart
+from skales.server.conversation_views import SentFile
 from skales.server.ui.phrases import show_size
-from skales.server.views import SentFile
 from skales.server.words import _
 
 

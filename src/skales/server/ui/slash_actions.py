@@ -10,11 +10,12 @@ import anyio.to_thread
 from skales import __version__
 from skales.app.app import App
 from skales.core.ids import SessionId
+from skales.server.frame_views import Shell
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model
 from skales.server.ui.picker import Suggestion, find_models, set_model
 from skales.server.ui.slash import COMMANDS, Act, Go, Outcome, Say, Tell, parse_command, unescape
-from skales.server.views import Screen, Shell
+from skales.server.views import Screen
 from skales.server.words import LANGUAGES, _, ngettext
 
 _THEMES = ("system", "light", "dark")

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 
 from skales.core.json import JsonValue, as_object, as_text, parse_json
 from skales.core.tool import ToolCall, ToolResult
+from skales.server.conversation_views import Entry
+from skales.server.step_views import Argument, OutputLine, StepEntry, StepGroup, StepState
 from skales.server.told import told
 from skales.server.ui.phrases import show_duration, show_number
-from skales.server.views import Argument, Entry, OutputLine, StepEntry, StepGroup, StepState
 from skales.server.words import N_, _, ngettext
 
 _SHORT_VALUE = 120

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from skales.server.frame_views import Shell
 from skales.server.ui.activity_views import ActivityRow
-from skales.server.views import Shell, Trouble
+from skales.server.views import Trouble
 
 
 @dataclass(frozen=True, slots=True)

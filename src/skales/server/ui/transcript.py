@@ -12,7 +12,19 @@ from skales.core.evidence import unconfirmed_of
 from skales.core.message import ImagePart, Message, Role
 from skales.core.tool import ToolCall, ToolResult
 from skales.data.sessions import Session
+from skales.server.conversation_views import (
+    AnswerEntry,
+    Entry,
+    Picture,
+    Queue,
+    SummaryMark,
+    TurnOutcome,
+    UnconfirmedClaim,
+    UserEntry,
+    Versions,
+)
 from skales.server.markdown import render_markdown
+from skales.server.step_views import StepEntry, StepState
 from skales.server.told import told
 from skales.server.ui.phrases import show_moment, show_number
 from skales.server.ui.provider_names import LabelOf, name_by_catalogue
@@ -20,20 +32,7 @@ from skales.server.ui.receipts import Chosen, Effort, build_receipt, name_swap, 
 from skales.server.ui.sent import list_files, name_attached
 from skales.server.ui.steps import build_finished_step, build_step, group_steps
 from skales.server.ui.unconfirmed import mark_sentences
-from skales.server.views import (
-    AnswerEntry,
-    Entry,
-    Moment,
-    Picture,
-    Queue,
-    StepEntry,
-    StepState,
-    SummaryMark,
-    TurnOutcome,
-    UnconfirmedClaim,
-    UserEntry,
-    Versions,
-)
+from skales.server.views import Moment
 from skales.server.words import N_, _, ngettext
 
 Indexed = tuple[int, Message]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from skales.core.approval import RuleStep
+from skales.server.step_views import WhyLine
 from skales.server.told import told
-from skales.server.views import WhyLine
 from skales.server.words import N_, _
 
 _RULES = {

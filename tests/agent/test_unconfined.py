@@ -9,7 +9,7 @@ from skales.app.rules import build_policy, build_sandbox_rules
 from skales.core.json import JsonObject
 from skales.core.tool import Outcome, Safety, SafetyMode, ToolSpec, Verdict
 from skales.data.paths import DataDirectory
-from skales.data.settings import parse_settings
+from skales.data.setting_faults import parse_settings
 from skales.security.network import NetworkPolicy
 from skales.security.paths import PathPolicy
 from skales.tools.programs import SandboxRules

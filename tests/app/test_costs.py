@@ -30,7 +30,7 @@ from skales.core.tool import Safety, ToolCall, ToolSpec
 from skales.data.ledger import Ledger, LedgerEntry
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.data.spending import Spending, SpendingStore
 from tests.app.conftest import Setup
 from tests.conftest import FixedClock

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skales.app.model_endpoints import Asked, authority_file
-from skales.data.settings import ProviderSettings
+from skales.data.setting_shapes import ProviderSettings
 from skales.providers.catalog import find_entry, load_catalog
 
 # As the vendor publishes it and as certificate transparency logs know it.

@@ -1,7 +1,7 @@
 import pytest
 
 from skales.app.model_places import search_places
-from skales.data.settings import parse_settings
+from skales.data.setting_faults import parse_settings
 
 
 def places(providers: dict[str, object]) -> dict[tuple[str, str], str]:

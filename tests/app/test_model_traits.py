@@ -4,7 +4,7 @@ from skales.app.model_traits import Evidence, describe_model, own_word, price_ne
 from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.model_lists import KnownModel
 from skales.data.model_probes import ProbeResult
-from skales.data.settings import ModelSettings, ProviderSettings
+from skales.data.setting_shapes import ModelSettings, ProviderSettings
 from skales.providers.catalog import find_entry
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from skales.app.rules import build_network_policy
 from skales.core.tool import Outcome
-from skales.data.settings import BLOCKED_DOMAINS, Settings, parse_settings
+from skales.data.setting_faults import parse_settings
+from skales.data.setting_shapes import BLOCKED_DOMAINS, Settings
 from skales.security.network import decide_url, parse_domain
 
 

@@ -5,7 +5,7 @@ import pytest
 from skales.core.errors import ConflictError, InputError, NotFoundError
 from skales.core.json import JsonValue
 from skales.data.setting_names import read_setting, write_setting
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 
 Raw = dict[str, JsonValue]
 

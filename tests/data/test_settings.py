@@ -11,7 +11,9 @@ from skales.data.document import write_object
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.secret_places import SETTINGS
-from skales.data.settings import FileAccess, ProviderSettings, Settings, SettingsStore, parse_settings
+from skales.data.setting_faults import parse_settings
+from skales.data.setting_shapes import FileAccess, ProviderSettings, Settings
+from skales.data.settings import SettingsStore
 from tests.conftest import FixedClock
 from tests.opened import read_opened
 

@@ -17,7 +17,8 @@ from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.secret_places import SECRET_FILES, SETTINGS
 from skales.data.setting_names import _SECRET_NAME
-from skales.data.settings import Settings, SettingsStore
+from skales.data.setting_shapes import Settings
+from skales.data.settings import SettingsStore
 from skales.data.sign_ins import SignIns, StoredSignIn
 from skales.data.vault import Vault
 from skales.data.vault_key import MasterKey

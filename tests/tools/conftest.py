@@ -30,7 +30,8 @@ from skales.data.planner import PlannerStore
 from skales.data.published import PublishedFiles
 from skales.data.quarantine import Quarantine
 from skales.data.sessions import SessionStore
-from skales.data.settings import CameraSettings, NoteFormat, Settings, SettingsStore, VaultSettings
+from skales.data.setting_shapes import CameraSettings, NoteFormat, Settings, VaultSettings
+from skales.data.settings import SettingsStore
 from skales.data.tasks import TaskStore
 from skales.data.workflows import WorkflowStore
 from skales.security.network import NetworkPolicy

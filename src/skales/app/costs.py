@@ -35,7 +35,7 @@ from skales.core.ports import (
     UsageCounted,
 )
 from skales.data.ledger import Ledger, LedgerEntry
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.data.spending import Spending, SpendingStore
 
 # Of an answer only the length is known; in English about 4 characters are a token.

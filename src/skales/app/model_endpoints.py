@@ -13,7 +13,7 @@ from skales.core.errors import ProviderError, ProviderFault
 from skales.core.ids import IdSource
 from skales.data.model_lists import ModelLists
 from skales.data.model_probes import ModelProbes
-from skales.data.settings import ProviderSettings, Settings
+from skales.data.setting_shapes import ProviderSettings, Settings
 from skales.data.sign_ins import SignIns
 from skales.providers.address import BaseUrl
 from skales.providers.catalog import ProviderEntry, SignIn, TokenExchange

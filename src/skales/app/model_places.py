@@ -6,7 +6,7 @@ Spec: local-models.md; providers.md, "Quirks".
 from collections.abc import Iterator
 
 from skales.core.errors import NotFoundError, ProviderError
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.address import parse_base_url
 from skales.providers.catalog import Badge, KeyNeed, find_entry, load_catalog
 from skales.providers.local_servers import Place

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.model_lists import KnownModel
 from skales.data.model_probes import ProbeResult
-from skales.data.settings import ModelSettings, ProviderSettings
+from skales.data.setting_shapes import ModelSettings, ProviderSettings
 from skales.providers.abilities import reasons_by_name, sees_by_name
 from skales.providers.catalog import Badge, Capability, ModelFacts, ProviderEntry, find_namesake
 from skales.security.network import is_local_host

@@ -24,7 +24,8 @@ from skales.core.ids import SessionId
 from skales.core.ports import Accounts, ChosenModel, ModelTraits, Purpose
 from skales.data.model_lists import KnownModel
 from skales.data.model_probes import ProbeResult
-from skales.data.settings import Settings, SettingsStore
+from skales.data.setting_shapes import Settings
+from skales.data.settings import SettingsStore
 from skales.localmodels.local_models import CONTEXT_TOKENS, LocalModels
 from skales.providers.catalog import KeyNeed, ProviderEntry, find_entry, load_catalog
 from skales.providers.local_servers import (

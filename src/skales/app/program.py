@@ -18,7 +18,7 @@ from skales.data.capabilities import Capabilities, CapabilityNote
 from skales.data.document import read_bytes
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 
 _MOST_IDENTITY_FILES = 20
 _MOST_IDENTITY_BYTES = 64 * 1024

@@ -7,7 +7,7 @@ from pathlib import Path
 from skales.agent.policy import Policy
 from skales.core.errors import InputError
 from skales.data.paths import DataDirectory
-from skales.data.settings import FileAccess, SandboxMode, Settings
+from skales.data.setting_shapes import FileAccess, SandboxMode, Settings
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.tools.programs import SandboxRules

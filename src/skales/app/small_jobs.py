@@ -33,7 +33,7 @@ from skales.core.ports import (
 )
 from skales.data.session_codec import Session, default_title
 from skales.data.sessions import SessionStore
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from skales.data.connectors import ConnectorStore
 from skales.data.ftp_profiles import FtpProfiles
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.tools.conditions import Condition, Standing
 
 

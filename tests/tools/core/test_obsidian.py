@@ -8,7 +8,7 @@ import pytest
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.core.json import JsonValue, as_list, as_object
 from skales.core.tool import Effect, Safety
-from skales.data.settings import NoteFormat, VaultSettings
+from skales.data.setting_shapes import NoteFormat, VaultSettings
 from skales.tools.registry import BuiltinToolbox
 from tests.tools.conftest import Call, Rules
 

@@ -8,7 +8,8 @@ import pytest
 from skales.core.errors import ToolError
 from skales.core.json import JsonValue, as_list, as_object
 from skales.core.tool import Safety
-from skales.data.settings import Settings, parse_settings
+from skales.data.setting_faults import parse_settings
+from skales.data.setting_shapes import Settings
 from skales.security.network import NetworkPolicy
 from skales.tools.registry import BuiltinToolbox
 from tests.tools.conftest import Call, Rules

@@ -9,7 +9,7 @@ from PIL import Image
 
 from skales.core.errors import ToolError
 from skales.core.json import JsonObject, as_object
-from skales.data.settings import CameraSettings
+from skales.data.setting_shapes import CameraSettings
 from tests.tools.conftest import Call, Rules
 from tests.tools.web.conftest import LocalServer, reply, server
 

@@ -9,7 +9,8 @@ import pytest
 from skales.core.errors import ToolError
 from skales.core.json import JsonValue, as_list, as_object
 from skales.core.tool import Effect, Safety, ToolResult
-from skales.data.settings import Settings, parse_settings
+from skales.data.setting_faults import parse_settings
+from skales.data.setting_shapes import Settings
 from skales.security.network import NetworkPolicy
 from skales.tools.registry import BuiltinToolbox
 from tests.conftest import FixedClock

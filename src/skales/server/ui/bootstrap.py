@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.core.errors import InputError, ProviderError, SkalesError
-from skales.data.settings import FileAccess, RawSettings
+from skales.data.setting_faults import RawSettings
+from skales.data.setting_shapes import FileAccess
 from skales.providers.catalog import KeyNeed, load_catalog
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told

@@ -1,6 +1,6 @@
 """What on the providers page changes with a row: the state of its card, and where its messages go."""
 
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.server.ui.provider_cards import build_state
 from skales.server.ui.provider_rows import is_set_up, list_providers
 from skales.server.ui.setting_table import Setting

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
 from skales.data.endpoints import mask_key
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry
 from skales.security.network import is_local_host
 from skales.server.told import told

@@ -5,7 +5,7 @@ from dataclasses import replace
 from skales.app.app import App
 from skales.app.model_offers import ProviderOffer
 from skales.core.ports import ModelTraits
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.catalog import Capability, find_entry
 from skales.server.told import told
 from skales.server.ui.phrases import show_moment

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from skales.app.app import App
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.catalog import load_catalog
 
 CUSTOM_PREFIX = "custom_"

@@ -5,7 +5,7 @@ from skales.app.local_provider import LOCAL_PROVIDER
 from skales.core.errors import InputError
 from skales.core.json import JsonValue
 from skales.data.endpoints import parse_account_id, parse_base_url
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.catalog import Badge, KeyNeed, ProviderEntry, find_entry, load_catalog
 from skales.server.ui.provider_names import is_custom, name_provider
 from skales.server.ui.setting_table import Kind, Option, Section, Setting

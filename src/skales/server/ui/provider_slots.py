@@ -6,8 +6,8 @@ from skales.app.app import App
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonValue
 from skales.data.endpoints import parse_base_url
+from skales.data.setting_faults import RawSettings
 from skales.data.setting_names import open_object
-from skales.data.settings import RawSettings
 from skales.server.ui.provider_cards import is_near
 from skales.server.ui.provider_keys import read_key
 from skales.server.ui.provider_names import CUSTOM_PREFIX, is_custom

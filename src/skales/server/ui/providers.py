@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from skales.app.app import App
 from skales.core.errors import InputError, ProviderError, SkalesError
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.providers.catalog import find_entry
 from skales.providers.local_servers import FoundServer
 from skales.server.access import AppDep, PageSession

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skales.core.json import JsonValue, as_list, as_object, as_text
-from skales.data.settings import SettingFault, Settings
+from skales.data.setting_faults import SettingFault
+from skales.data.setting_shapes import Settings
 from skales.server.told import told
 from skales.server.ui.setting_table import Kind, Option, Setting
 from skales.server.ui.setting_values import read_token, read_value

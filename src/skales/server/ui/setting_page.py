@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from skales.app.app import App
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.server.ui.frame import build_shell
 from skales.server.ui.models import describe_model
 from skales.server.ui.provider_names import name_provider

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonValue, as_list, as_object, as_text
-from skales.data.settings import Settings, SettingsStore
+from skales.data.setting_shapes import Settings
+from skales.data.settings import SettingsStore
 from skales.server.told import told
 from skales.server.ui.setting_controls import Outcome, find_option
 from skales.server.ui.setting_table import Kind, Setting

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
-from skales.data.settings import BUDGET_LIMIT_USD, FileAccess, SandboxMode, SearchEngine, Settings
+from skales.data.setting_shapes import BUDGET_LIMIT_USD, FileAccess, SandboxMode, SearchEngine, Settings
 from skales.security.network import parse_domain
 from skales.server.ui.frame import ACCENTS
 from skales.server.words import LANGUAGES, N_

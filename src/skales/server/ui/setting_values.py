@@ -9,8 +9,10 @@ from typing import cast
 
 from skales.core.errors import ConflictError, InputError
 from skales.core.json import JsonValue, as_object, parse_json
+from skales.data.setting_faults import RawSettings, parse_settings
 from skales.data.setting_names import open_object
-from skales.data.settings import ProviderSettings, RawSettings, Settings, SettingsStore, parse_settings
+from skales.data.setting_shapes import ProviderSettings, Settings
+from skales.data.settings import SettingsStore
 
 Path = tuple[str, ...]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from skales.core.clock import Clock
-from skales.data.settings import SearchEngine, SearchEngineSettings, Settings
+from skales.data.setting_shapes import SearchEngine, SearchEngineSettings, Settings
 from skales.tools.conditions import Standing
 from skales.tools.web.engines import ENGINES, Engine
 

@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skales.server.views import Moment, Shell
+from skales.server.views import ApprovalCard, Moment, Shell
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityWait:
-    """A question that waits for the person."""
+    """A question that waits for the person; of no conversation, with the `card` that answers it here."""
 
     action: str
     reason: str
     when: Moment
     address: str
     title: str
+    card: ApprovalCard | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,3 +265,34 @@ def test_of_two_processes_that_answer_at_once_exactly_one_counts(
             said = [other.stdout.readline().strip() for other in others if other.stdout is not None]
             assert sorted(said) == ["counted", "late"]
             assert store.answered(question.id).by == f"process {said.index('counted')}"
+
+
+async def test_a_question_of_no_conversation_is_not_answered_for_a_run_that_is_gone(
+    desk: ApprovalDesk, store: ApprovalStore, approval: Approval
+) -> None:
+    went_on: list[Approval] = []
+
+    async def go_on(answered: Approval, _decision: Decision) -> None:
+        went_on.append(answered)
+
+    desk.orphan_answered = go_on
+    store.add(replace(approval, session_id=SessionId("")))
+    assert await desk.pending() == []
+    with pytest.raises(NotFoundError, match="does not wait here"):
+        await desk.decide(approval.id, YES)
+    assert went_on == []
+    # Another program may wait for it.
+    assert len(store.pending()) == 1
+
+
+async def test_a_question_of_no_conversation_ends_with_the_program(
+    desk: ApprovalDesk, store: ApprovalStore, approval: Approval
+) -> None:
+    asked = anyio.Event()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: desk.ask(replace(approval, session_id=SessionId("")), on_disk=asked.set))
+            await asked.wait()
+            desk.leave()
+            tasks.cancel_scope.cancel()
+    assert store.pending() == []

@@ -62,6 +62,46 @@ def test_tools_run_without_a_model(home: DataDirectory) -> None:
     assert run_skales(home, "tools", "run", "fly").returncode == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("with_server", [False, True], ids=["in-process", "server"])
+def test_what_a_tool_asks_is_asked_at_the_terminal(ready_home: DataDirectory, with_server: bool) -> None:
+    served = start_server(ready_home) if with_server else None
+    words = ["tools", "run", "ask_user", "--question", "Tea or coffee?", "--options", '["Tea", "Coffee"]']
+    ours, theirs = os.openpty()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "skales.cli.main", *words],
+            env=environment(ready_home),
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        ) as asking:
+            seen = b""
+            while b"Answer: " not in seen:
+                seen += os.read(ours, 4096)
+            os.write(ours, b"2\n")
+            said, _nothing = asking.communicate(timeout=20)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert b"Tea or coffee?" in seen
+    assert (said.decode().strip(), asking.returncode) == ("The person answered: Coffee", 0)
+    if served:
+        assert served.stop() == 0
+
+
+@pytest.mark.parametrize("with_server", [False, True], ids=["in-process", "server"])
+def test_a_question_is_refused_and_named_where_there_is_no_terminal(
+    ready_home: DataDirectory, with_server: bool
+) -> None:
+    served = start_server(ready_home) if with_server else None
+    done = run_skales(ready_home, "tools", "run", "ask_user", "--question", "Tea or coffee?")
+    assert done.returncode == 1
+    assert "Nobody can be asked here, and this must be: Tea or coffee?" in done.stderr
+    if served:
+        assert served.stop() == 0
+
+
 def test_a_tool_command_in_a_chat_prints_its_result(home: DataDirectory) -> None:
     (home.workspace / "notes.txt").write_text("remember the milk\n", encoding="utf-8")
     done = run_skales(home, "chat", "/tool read_file path=notes.txt")

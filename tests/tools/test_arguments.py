@@ -102,6 +102,21 @@ def test_what_would_lose_meaning_is_refused_and_named(schema: Any, given: JsonVa
     assert len(caught.value.message) < 200
 
 
+@pytest.mark.parametrize(
+    ("given", "checked"),
+    [
+        ('[{"title": "Ä"}]', '[{"title": "Ä"}]'),
+        ([{"title": "Ä"}], '[{"title": "Ä"}]'),
+        ({"month": "May"}, '{"month": "May"}'),
+        ([], "[]"),
+        ("not json", "not json"),
+        (None, None),
+    ],
+)
+def test_a_json_text_takes_its_array_or_object_too(given: JsonValue, checked: str | None) -> None:
+    assert check_arguments(spec_of(parts_json=TEXT), {"parts_json": given}).get("parts_json") == checked
+
+
 def test_a_missing_argument_is_named_with_all_there_are() -> None:
     with pytest.raises(InputError) as caught:
         check_arguments(spec_of(("path",), path=TEXT, count=WHOLE), {"count": 3})

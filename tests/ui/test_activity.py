@@ -55,6 +55,38 @@ def test_two_clicks_stop_everything_and_a_third_lets_it_go_on(serve: Serve, page
     assert witness.complaints == []
 
 
+def test_what_a_tool_asks_is_answered_on_its_page_and_on_the_activity_page(
+    serve: Serve, page: Page, witness: Witness
+) -> None:
+    with serve([Hang()]) as site:
+        page.goto(f"{site.address}/tools/ask_user")
+        page.locator("#field-question").fill("Tea or coffee?")
+        page.locator("#field-options").fill("Tea\nCoffee")
+        page.get_by_role("button", name="Run", exact=True).press("Enter")
+        card = page.get_by_role("region", name="Tea or coffee?")
+        expect(card).to_be_focused()
+        assert find_faults(page) == []
+        page.keyboard.press("Tab")
+        expect(card.get_by_role("button", name="Tea")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(card).to_have_count(0)
+        expect(page.locator("#tool-result")).to_contain_text("The person answered: Tea")
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_focused()
+
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(card).to_be_visible()
+        other = page.context.new_page()
+        other.goto(f"{site.address}/activity")
+        asked = other.get_by_role("region", name="Tea or coffee?")
+        assert find_faults(other) == []
+        asked.get_by_role("textbox", name="Your answer").fill("Water")
+        other.keyboard.press("Enter")
+        expect(asked).to_have_count(0)
+        expect(card).to_have_count(0)
+        expect(page.locator("#tool-result")).to_contain_text("The person answered: Water")
+    assert witness.complaints == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_a_phone(serve: Serve, browser: Browser, scheme: Literal["light", "dark"]) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme)

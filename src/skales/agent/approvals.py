@@ -63,8 +63,9 @@ class ApprovalDesk:
             return waiter.decision
         finally:
             del self._waiters[approval.id]
-            # While the program ends, a question nobody answered stays for the next one to take the answer.
-            if waiter.decision is not None or not self.is_leaving:
+            # While the program ends, a question nobody answered stays for the next one to take the answer. One of no
+            # conversation has nothing that could go on.
+            if waiter.decision is not None or not self.is_leaving or not approval.session_id:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(self._close, approval, waiter.decision, outcome)
 
@@ -97,13 +98,18 @@ class ApprovalDesk:
             return await anyio.to_thread.run_sync(self._store.answered, approval_id)
 
     async def pending(self) -> list[Approval]:
-        """Questions that can still be answered, oldest first; expired ones of earlier runs are cleared away."""
+        """Questions that can still be answered, oldest first; expired ones of earlier runs are cleared away.
+
+        One of no conversation is answered while its run waits here, and never by going on.
+        """
         kept: list[Approval] = []
         for approval in await anyio.to_thread.run_sync(self._store.pending):
-            if approval.id in self._waiters or approval.expires_ms > self._clock.now_ms():
+            if approval.id in self._waiters:
                 kept.append(approval)
-            else:
+            elif approval.expires_ms <= self._clock.now_ms():
                 await anyio.to_thread.run_sync(self._store.remove, approval.id)
+            elif approval.session_id:
+                kept.append(approval)
         return kept
 
     async def decide(self, approval_id: ApprovalId, decision: Decision) -> Approval:
@@ -120,6 +126,8 @@ class ApprovalDesk:
         if waiter is None and approval.expires_ms <= self._clock.now_ms():
             await anyio.to_thread.run_sync(self._store.remove, approval_id)
             raise NotFoundError("The time to answer is over; it counts as no", hint="Ask again in the conversation")
+        if waiter is None and not approval.session_id:
+            raise NotFoundError("The run that asked this does not wait here", hint="Answer where it was started")
         if not await anyio.to_thread.run_sync(self._store.remove, approval_id):
             raise NotFoundError("This question was answered already")
         if waiter is not None:

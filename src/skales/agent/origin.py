@@ -31,7 +31,7 @@ class CallOrigin:
     """The surroundings of one call. `surface` names the page, terminal or route for the audit log.
 
     `by_user` marks a call the person started themselves. `decided` is an answer given before a restart.
-    `turn_id` is empty for a call outside of a turn.
+    `turn_id` is empty for a call outside of a turn. Where it is not `is_attended`, nobody could answer a question.
     """
 
     session_id: SessionId
@@ -41,6 +41,7 @@ class CallOrigin:
     decided: Decision | None = None
     turn_id: str = ""
     marks: Marks = field(default_factory=Marks)
+    is_attended: bool = True
 
     @property
     def sources(self) -> tuple[str, ...]:

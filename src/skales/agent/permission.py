@@ -28,6 +28,7 @@ _NARROWER = (
     "The wider yes was not kept: the call was changed and is no longer of the kind it was offered for. "
     "It counted for this call alone"
 )
+_WHERE = "Run it on the tool's page or in a terminal"
 
 # Of the last calls of a tool but this one: how many a reach would have covered, and how many there were.
 LookBack = Callable[[ToolSpec, Reach, str], tuple[int, int]]
@@ -102,7 +103,9 @@ class Permission:
         return await self._put(approval, origin), approval.id
 
     async def question(self, question: Question, call: ToolCall, origin: CallOrigin) -> str:
-        """The person's answer to `ask_user`. Raises ToolError when there is none."""
+        """The person's answer to a tool's question. Raises ToolError when there is none, or nobody to ask."""
+        if not origin.is_attended and origin.decided is None:
+            raise ToolError(f"Nobody can be asked here, and this must be: {question.text}", hint=_WHERE, code="nobody")
         approval = replace(self._approval(AskKind.QUESTION, call, question.text, origin), options=question.options)
         decision = origin.decided or await self._put(approval, origin)
         if decision is None:

@@ -25,7 +25,7 @@ from skales.automation.scheduler import Scheduler
 from skales.automation.tasks import TaskRunner
 from skales.core.clock import Clock
 from skales.core.errors import NotFoundError
-from skales.core.events import TurnEvent
+from skales.core.events import ApprovalRequested, ApprovalResolved, TurnEvent
 from skales.core.ids import IdSource, SessionId
 from skales.core.json import JsonObject
 from skales.core.ports import Toolbox
@@ -152,13 +152,20 @@ class App:
         *,
         surface: str = "page",
         emit: Callable[[TurnEvent], None] | None = None,
+        attended: bool = True,
     ) -> ToolResult:
-        """Run a tool as the person, without a conversation. Raises NotFoundError for a tool that does not exist."""
+        """Run a tool as the person, without a conversation. Raises NotFoundError for a tool that does not exist.
+
+        What it asks waits where every question waits; not `attended` it is refused at once instead.
+        """
         self.require_tool(name)
         call = ToolCall(f"call_{self.ids.token(12)}", name, arguments)
-        origin = CallOrigin(session_id=SessionId(""), surface=surface, emit=emit or _ignore, by_user=True)
+
+        def tell(event: TurnEvent) -> None:
+            if isinstance(event, (ApprovalRequested, ApprovalResolved)):
+                self.notices.tell()
+            if emit is not None:
+                emit(event)
+
+        origin = CallOrigin(session_id=SessionId(""), surface=surface, emit=tell, by_user=True, is_attended=attended)
         return await self.gate.run(call, origin)
-
-
-def _ignore(_event: TurnEvent) -> None:
-    """A direct run has no stream to show events in."""

@@ -1,14 +1,17 @@
 """The app behind a command: a running server over HTTP when there is one, else the app in this process."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from skales.core.approval import Decision
+from skales.core.approval import Approval, Decision
 from skales.core.events import NumberedEvent, Progress
 from skales.core.json import JsonObject
 from skales.data.instance import find_instance
 from skales.data.paths import locate_data_directory
+
+# Puts a question to the person at this terminal and passes the answer on.
+Asks = Callable[[Approval], Awaitable[None]]
 
 
 class Backend(Protocol):
@@ -58,8 +61,13 @@ class Backend(Protocol):
         """Switch an add-on. Raises NotFoundError, ConflictError for one without a switch."""
         ...
 
-    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
-        """Run a tool as the person: `{ok, summary, data, files, error, text}`; cancelling ends it."""
+    async def run_tool(
+        self, name: str, arguments: JsonObject, report: Callable[[Progress], None], ask: Asks | None = None
+    ) -> JsonObject:
+        """Run a tool as the person: `{ok, summary, data, files, error, text}`; cancelling ends it.
+
+        `ask` answers what the tool asks, by `decide`; without it a question is refused at once.
+        """
         ...
 
     async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:

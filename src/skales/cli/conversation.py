@@ -41,6 +41,11 @@ async def _answer(backend: Backend, approval: Approval) -> None:
         warn(f"Declined, since nobody can be asked here: {approval.action}")
         await backend.decide(approval.id, Decision(approved=False, by="cli"))
         return
+    await answer_here(backend, approval)
+
+
+async def answer_here(backend: Backend, approval: Approval) -> None:
+    """Put a question to the person at this terminal, again while the answer cannot be taken."""
     while True:
         try:
             await backend.decide(approval.id, ask_decision(approval))

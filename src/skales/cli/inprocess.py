@@ -1,7 +1,7 @@
 """The app in the command's own process, for when no server runs."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
 import anyio.to_thread
@@ -31,14 +31,16 @@ from skales.app.reports import (
     report_status,
     report_tools,
 )
+from skales.app.tool_runs import follow_run
 from skales.app.undo import parse_wish, report_preview, report_step, report_timeline
 from skales.app.work_reports import add_job, delete_job, report_jobs, report_tasks, run_job
-from skales.cli.backend import Backend
+from skales.cli.backend import Asks, Backend
 from skales.core.approval import Decision
 from skales.core.errors import InputError
-from skales.core.events import NumberedEvent, Progress, TurnEvent
+from skales.core.events import ApprovalRequested, ApprovalResolved, NumberedEvent, Progress
 from skales.core.ids import ApprovalId, SessionId
 from skales.core.json import JsonObject
+from skales.core.tool import ToolResult
 from skales.data.cron import job_json
 from skales.data.paths import locate_data_directory
 from skales.data.tasks import task_json
@@ -125,14 +127,23 @@ class InProcessBackend:
         """Switch an add-on."""
         return await anyio.to_thread.run_sync(lambda: switch_addon(self._app, addon_id, is_on=is_on))
 
-    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
+    async def run_tool(
+        self, name: str, arguments: JsonObject, report: Callable[[Progress], None], ask: Asks | None = None
+    ) -> JsonObject:
         """Run a tool as the person."""
-
-        def tell(event: TurnEvent) -> None:
-            if isinstance(event, Progress):
-                report(event)
-
-        return report_result(await self._app.run_tool(name, arguments, surface="cli", emit=tell))
+        run = follow_run(self._app, name, arguments, surface="cli", attended=ask is not None)
+        async with aclosing(run) as steps:
+            async for step in steps:
+                match step:
+                    case Progress():
+                        report(step)
+                    case ApprovalRequested(approval) if ask is not None:
+                        await ask(approval)
+                    case ApprovalRequested() | ApprovalResolved():
+                        pass
+                    case ToolResult():
+                        return report_result(step)
+        raise AssertionError("a run ends with its result")
 
     async def pin_tool(self, name: str, *, is_pinned: bool) -> JsonObject:
         """Offer a tool to models always, or only when it is found."""

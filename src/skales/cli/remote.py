@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 import httpx2
 
+from skales.cli.backend import Asks
 from skales.core.approval import Decision
 from skales.core.errors import ConfigurationError, InputError, NotFoundError, SkalesError
 from skales.core.event_json import event_from_json
-from skales.core.events import NumberedEvent, Progress
+from skales.core.events import ApprovalRequested, NumberedEvent, Progress
 from skales.core.json import JsonObject, as_int, as_object, as_text
 from skales.data.instance import Instance
 
@@ -89,9 +90,11 @@ class RemoteBackend:
         """Switch an add-on."""
         return await self._call("PATCH", f"/api/addons/{quote(addon_id, safe='')}", json={"enabled": is_on})
 
-    async def run_tool(self, name: str, arguments: JsonObject, report: Callable[[Progress], None]) -> JsonObject:
+    async def run_tool(
+        self, name: str, arguments: JsonObject, report: Callable[[Progress], None], ask: Asks | None = None
+    ) -> JsonObject:
         """Run a tool as the person; going away ends it there too."""
-        path = f"/api/tools/{quote(name, safe='')}/follow"
+        path = f"/api/tools/{quote(name, safe='')}/follow?attended={'true' if ask else 'false'}"
         try:
             async with self._client.stream("POST", path, json=arguments) as answer:
                 if not answer.is_success:
@@ -101,6 +104,8 @@ class RemoteBackend:
                     frame = as_object(json.loads(line[6:])) if line.startswith(b"data: ") else {}
                     if "progress" in frame:
                         report(_progress(as_object(frame["progress"])))
+                    elif "ask" in frame and ask is not None:
+                        await _put(ask, as_object(frame["ask"]))
                     elif "result" in frame:
                         return as_object(frame["result"])
         except httpx2.HTTPError as error:
@@ -229,6 +234,12 @@ class RemoteBackend:
         return ConfigurationError(
             f"The server at {self._url} does not answer ({type(error).__name__})", hint="Is it still running?"
         )
+
+
+async def _put(ask: Asks, frame: JsonObject) -> None:
+    asked = event_from_json(frame)
+    if isinstance(asked, ApprovalRequested):
+        await ask(asked.approval)
 
 
 def _progress(frame: JsonObject) -> Progress:

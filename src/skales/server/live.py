@@ -44,7 +44,7 @@ from skales.server.conversation_views import NoticeLine, TurnOutcome
 from skales.server.markdown import render_markdown
 from skales.server.step_views import StepState
 from skales.server.told import told
-from skales.server.ui.cards import build_card
+from skales.server.ui.asking import show_ask, show_asked
 from skales.server.ui.pages import render
 from skales.server.ui.phrases import show_number, show_size
 from skales.server.ui.provider_names import name_providers
@@ -60,19 +60,12 @@ from skales.server.ui.transcript import (
     find_turn_start,
     read_marks,
 )
-from skales.server.words import N_, _
+from skales.server.words import _
 
 # How far back a message is looked for that an event says is on disk.
 _LOOK_BACK = 30
 # Rendering more than this, or any code, could hold up other streams; it goes to a thread.
 _SHORT_SOURCE = 4_000
-
-_OUTCOME_WORDS = {
-    "approved": N_("Allowed"),
-    "declined": N_("Not allowed"),
-    "expired": N_("Nobody answered in time, which counts as no"),
-    "cancelled": N_("Withdrawn"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,15 +277,11 @@ class _LiveView:
         match event:
             case ApprovalRequested(approval):
                 self._asked[approval.id] = approval.call_id
-                card = build_card(approval, self._app.toolbox.find(approval.tool))
-                words = _("Question: %(text)s", text=card.action)
-                if not card.is_question:
-                    words = _("Allow this? %(action)s", action=card.action)
-                ask = ("ask", {"id": card.id, "call": card.call_key, "html": render(card), "text": words})
+                ask = ("ask", show_ask(approval, self._app.toolbox.find(approval.tool)))
                 state, told = StepState.OPEN, _("Waiting for you")
                 call_id = approval.call_id
-            case ApprovalResolved(approval_id, outcome):
-                ask = ("asked", {"id": approval_id, "text": _(_OUTCOME_WORDS.get(outcome, outcome))})
+            case ApprovalResolved(approval_id):
+                ask = ("asked", show_asked(event))
                 state, told = StepState.RUNNING, ""
                 call_id = self._asked.pop(approval_id, "")
             case _:

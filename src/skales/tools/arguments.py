@@ -47,7 +47,7 @@ def check_arguments(spec: ToolSpec, arguments: JsonObject) -> JsonObject:
                 faults.append(f"{name!r} is missing")
             continue
         try:
-            checked[name] = _fit(value, as_object(schema))
+            checked[name] = _fit(_written_json(name, value), as_object(schema))
         except _MismatchError as mismatch:
             faults.append(f"{name!r} should be {mismatch}, got {_shown(value)}")
     if faults:
@@ -57,6 +57,12 @@ def check_arguments(spec: ToolSpec, arguments: JsonObject) -> JsonObject:
             code="bad_arguments",
         )
     return checked
+
+
+def _written_json(name: str, value: JsonValue) -> JsonValue:
+    """The JSON text that a parameter of that kind takes, where its array or object was sent instead."""
+    is_meant = name.endswith("_json") and not isinstance(value, str) and isinstance(value, (Sequence, Mapping))
+    return json.dumps(value, ensure_ascii=False) if is_meant else value
 
 
 def _fit(value: JsonValue, schema: JsonObject) -> JsonValue:

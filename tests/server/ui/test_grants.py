@@ -115,7 +115,7 @@ def test_a_question_and_its_answer_can_be_read_over_http(page: TestClient, app: 
     question = Approval(
         id=ApprovalId("ap_1"),
         kind=AskKind.TOOL,
-        session_id=SessionId(""),
+        session_id=SessionId("session_1"),
         call_id="c",
         tool="delete_file",
         args={"path": "a"},

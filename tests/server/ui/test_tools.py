@@ -1,6 +1,8 @@
 """The tools page against the real app: every tool is found and run here without a model."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
@@ -75,6 +77,62 @@ def test_without_scripts_the_whole_page_comes_back_with_result_and_form(page: Te
     tree = HTMLParser(page.post("/tools/read_file", data={"arg-path": "notes.txt"}).text)
     assert tree.css_first("#field-path").attributes["value"] == "notes.txt"  # type: ignore[union-attr]
     assert "hello" in tree.css_first("#tool-result").text()  # type: ignore[union-attr]
+
+
+def wait_for_question(page: TestClient) -> str:
+    """The id of the question that waits, as soon as one does."""
+    deadline_s = time.monotonic() + 5
+    while time.monotonic() < deadline_s:
+        if waiting := page.get("/api/approvals").json()["approvals"]:
+            return str(waiting[0]["id"])
+    raise AssertionError("nothing was asked")
+
+
+def test_what_a_run_asks_is_shown_in_its_stream_and_on_the_activity_page_and_answered(
+    page: TestClient, look: Look
+) -> None:
+    filled = {"arg-question": "Tea or <coffee>?", "arg-options": "Tea\nCoffee"}
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(page.post, "/ui/tools/ask_user/run", data=filled)
+        question = wait_for_question(page)
+        card = look("/activity").css_first(f"#activity-waiting ~ ul [data-asked] #approval-{question}")
+        tray = look("/chat").css_first("#tray")
+        answer = {"decision": "approve", "instead": "Tea", "surface": "page"}
+        assert page.post(f"/api/approvals/{question}", json=answer).status_code == 200
+        assert page.post(f"/api/approvals/{question}", json=answer).status_code == 404
+        stream = running.result(timeout=5).text
+    assert card is not None
+    assert [button.attributes["data-option"] for button in card.css("[data-option]")] == ["Tea", "Coffee"]
+    assert tray is not None
+    assert tray.css_first('a[href="/activity"]') is not None
+    frames = {
+        lines[0].removeprefix("event: "): json.loads(lines[1].removeprefix("data: "))
+        for lines in (frame.split("\n") for frame in stream.split("\n\n") if frame.startswith("event: "))
+    }
+    assert list(frames) == ["ask", "asked", "end"]
+    assert frames["ask"]["text"] == "Question: Tea or <coffee>?"
+    shown = HTMLParser(frames["ask"]["html"])
+    assert shown.css_first(f'[data-approval="{question}"] h3').text() == "Tea or <coffee>?"  # type: ignore[union-attr]
+    assert frames["asked"]["id"] == question
+    assert "The person answered: Tea" in frames["end"]["html"]
+
+
+def test_without_scripts_a_question_is_refused_at_once_and_named(page: TestClient) -> None:
+    tree = HTMLParser(page.post("/tools/ask_user", data={"arg-question": "Tea or coffee?"}).text)
+    told = tree.css_first("#tool-result").text()  # type: ignore[union-attr]
+    assert "Not done" in told
+    assert "Nobody can be asked here, and this must be: Tea or coffee?" in told
+
+
+def test_a_plain_request_waits_for_its_answer_or_is_refused_as_it_wishes(page: TestClient) -> None:
+    body = {"question": "Tea or coffee?"}
+    refused = page.post("/api/tools/ask_user/run?attended=false", json=body).json()
+    assert (refused["isError"], "Tea or coffee?" in refused["text"]) == (True, True)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(page.post, "/api/tools/ask_user/run", json=body)
+        answer = {"decision": "approve", "instead": "Tea"}
+        page.post(f"/api/approvals/{wait_for_question(page)}", json=answer)
+        assert running.result(timeout=5).json()["text"] == "The person answered: Tea"
 
 
 def test_a_tool_that_does_not_exist_gets_a_page_with_a_way_on(page: TestClient) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from skales.core.errors import ToolError
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety
 from skales.data.cron import CronStore
 from skales.data.paths import DataDirectory
@@ -56,8 +57,13 @@ async def test_a_job_is_made_in_the_persons_zone_and_listed_with_its_next_time(
     listed = await call("list_scheduled_tasks")
     assert "weekdays at 9:00, Europe/Berlin, next on Monday, 2031-06-02 09:00" in listed.text
     assert listed.summary == "1 scheduled task"
+    row: dict[str, JsonValue] = {"id": job.id, "name": "Mail", "schedule": "0 9 * * 1-5", "timezone": "Europe/Berlin"}
+    row |= {"task": "Count my mail", "enabled": True, "next": "2031-06-02T09:00:00+02:00"}
+    assert listed.data == {"tasks": [row]}
     store.switch(job.id, enabled=False)
-    assert ", off, id" in (await call("list_scheduled_tasks")).text
+    off = await call("list_scheduled_tasks")
+    assert ", off, id" in off.text
+    assert off.data == {"tasks": [{**row, "enabled": False, "next": None}]}
 
 
 async def test_the_same_twice_is_one_job(call: Call, store: CronStore) -> None:

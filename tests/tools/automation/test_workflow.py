@@ -58,9 +58,12 @@ async def test_values_are_filled_in_wherever_they_stand(call: Call, work: Script
         ('{"month": "May", "colour": "red"}', "no parameter 'colour'"),
         ("May", "not JSON"),
         ("[1]", "not an object"),
+        (["May"], "not an object"),
+        (5, "not an object"),
+        (True, "not an object"),
     ],
 )
-async def test_parameters_that_do_not_fit_are_named(call: Call, work: ScriptedWork, values: str, words: str) -> None:
+async def test_parameters_that_do_not_fit_are_named(call: Call, work: ScriptedWork, values: object, words: str) -> None:
     with pytest.raises(ToolError, match=words):
         await call("run_workflow", trigger="weekly-report", parameters_json=values)
     assert not work.ordered

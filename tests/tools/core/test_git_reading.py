@@ -234,6 +234,22 @@ async def test_a_binary_file_is_named_only(call: Call, shop: Path) -> None:
     assert "Binary files /dev/null and b/p.bin differ" in text
 
 
+@pytest.mark.parametrize(
+    ("content", "summary"),
+    [
+        ("one\ntwo\nthree\n", "1 file changed, 1 line added, 0 removed"),
+        ("one\ntwo\nthree\nfour\n", "1 file changed, 2 lines added, 0 removed"),
+        ("one\n", "1 file changed, 0 lines added, 1 removed"),
+    ],
+)
+async def test_lines_of_a_diff_are_counted_in_words(call: Call, shop: Path, content: str, summary: str) -> None:
+    (shop / "c.txt").write_text("one\ntwo\n", encoding="utf-8")
+    git(shop, "add", "c.txt")
+    git(shop, "commit", "--quiet", "-m", "c")
+    (shop / "c.txt").write_text(content, encoding="utf-8")
+    assert (await call("git_diff", path="shop")).summary == summary
+
+
 async def test_a_big_diff_is_cut_between_files_and_counted(call: Call, shop: Path) -> None:
     for number in range(30):
         (shop / f"f{number:02}.txt").write_text("line of some length\n" * 100, encoding="utf-8")

@@ -33,6 +33,8 @@ async def test_memory_is_kept_and_found_by_content_and_keyword(call: Call, ctx: 
         found = await call("memory_search", query=query)
         assert found.text == f"- Is allergic to nuts (fact, {today}, id {memory_id})"
         assert found.summary == "1 memory found"
+        row = {"id": memory_id, "content": "Is allergic to nuts", "category": "fact"}
+        assert found.data == {"memories": [row]}
 
 
 async def test_memory_without_words_about_it_is_a_fact(call: Call) -> None:
@@ -56,6 +58,7 @@ async def test_search_stops_at_the_limit(call: Call) -> None:
 async def test_nothing_found_is_no_error(call: Call) -> None:
     found = await call("memory_search", query="submarine")
     assert (found.text, found.is_error) == ("Nothing is remembered about 'submarine'.", False)
+    assert found.data == {"memories": []}
 
 
 async def test_empty_memory_is_refused(call: Call) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skales.core.errors import ToolError, ToolRefusedError
-from skales.core.json import JsonValue, as_list, as_object
+from skales.core.json import JsonValue, as_list, as_object, as_text
 from skales.core.tool import Effect, Safety
 from skales.data.setting_shapes import NoteFormat, VaultSettings
 from skales.tools.registry import BuiltinToolbox
@@ -82,7 +82,20 @@ async def test_vaults_are_listed_with_their_notes_or_what_is_wrong(
         VaultSettings(path="relative/vault"),
         VaultSettings(path=str(put(tmp_path, "file.txt"))),
     ]
-    listed = (await call("obsidian_list_vaults")).text.splitlines()
+    result = await call("obsidian_list_vaults")
+    rows = [as_object(row) for row in as_list(as_object(result.data)["vaults"])]
+    assert rows[0] == {"name": "Personal", "path": str(vault), "notes": 2}
+    assert "is not there" in as_text(rows[1]["error"])
+    assert (await call("obsidian_list_folder", vault="Personal")).data == {
+        "vault": "Personal",
+        "entries": [
+            {"path": "a.md", "kind": "file"},
+            {"path": "picture.png", "kind": "file"},
+            {"path": "sub", "kind": "folder"},
+        ],
+        "total": 3,
+    }
+    listed = result.text.splitlines()
     assert listed[0] == f"- Personal: 2 notes, in {vault}"
     assert "gone" in listed[1]
     assert "is not there" in listed[1]

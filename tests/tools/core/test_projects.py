@@ -202,6 +202,11 @@ async def test_projects_are_listed_with_what_they_are(call: Call, workspace: Pat
     assert {row["path"]: row["branch"] for row in rows} == {str(shop): "next", str(site): None}
 
 
+async def test_a_bare_repository_is_said_to_be_one(call: Call, workspace: Path) -> None:
+    git(workspace, "init", "--quiet", "--bare", "store.git")
+    assert (await call("list_projects")).text.startswith("store.git  bare git repository, no files to work on, branch ")
+
+
 async def test_no_projects_is_said(call: Call) -> None:
     assert (await call("list_projects")).text == "No projects were found."
 

@@ -1,6 +1,7 @@
 """Publishing, listing and downloading against real FTP, FTPS and SFTP servers."""
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import pytest
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.core.events import Progress
+from skales.core.json import as_list, as_object, as_text
 from skales.core.ports import CallScope
 from skales.data.deploy_targets import DeployTarget, DeployTargets
 from skales.data.ftp_profiles import FtpProfileDraft, FtpProfiles, FtpProtocol
@@ -358,7 +360,7 @@ async def test_a_key_file_signs_in(call: Call, profiles: FtpProfiles, root: Path
     async with sftp_site(root, host, accepted=own.export_public_key().decode()) as port:
         server = Server(FtpProtocol.SFTP, port, [])
         save(profiles, server, key_file=str(tmp_path / "id"), password="open")
-        assert (await call("ftp_list")).data == {"entries": 0}
+        assert (await call("ftp_list")).data == {"entries": [], "total": 0}
         save(profiles, server, key_file=str(tmp_path / "id"), password="wrong")
         with pytest.raises(ToolError, match=r"key file .* cannot be used"):
             await call("ftp_list")
@@ -557,8 +559,29 @@ async def test_a_project_is_deployed_to_its_server(  # noqa: PLR0913 - fixtures
     assert files_below(root / "www/land") == PUBLISHED
     rules.addons["codework"] = True
     assert (await call("ftp_upload", projectId="land")).summary.endswith("3 unchanged")
-    with pytest.raises(ToolError, match="not the id of a project"):
-        await call("ftp_upload", projectId="../land")
+    with pytest.raises(ToolError, match="outside"):
+        await call("ftp_upload", projectId="../../land")
+    for named in ("lamp", "projects/land/index.html", "", "projects/../lamp"):
+        with pytest.raises(ToolError, match="There is no project") as caught:
+            await call("ftp_upload", projectId=named)
+        assert "workspace/projects" in caught.value.hint
+
+
+async def test_a_project_is_named_by_id_or_path_wherever_it_is(  # noqa: PLR0913 - fixtures
+    call: Call, rules: Rules, server: Server, targets: DeployTargets, workspace: Path, site_folder: Path, project: Path
+) -> None:
+    rules.addons["codework"] = True
+    elsewhere = workspace / "code" / "shop"
+    shutil.copytree(project, elsewhere)
+    for folder in (project, elsewhere):
+        targets.save(DeployTarget(project=str(folder), profile_id="shop", remote_path=folder.name))
+        (folder / "package.json").write_text("{}", encoding="utf-8")
+    listed = {as_text(as_object(row)["id"]) for row in as_list((await call("list_projects")).data)}
+    assert listed == {"land", "code/shop"}
+    for project_id in sorted(listed):
+        assert not (await call("ftp_upload", projectId=project_id)).is_error
+        assert (await call("deploy_project", project=project_id)).summary.endswith("unchanged")
+    assert not (await call("ftp_upload", projectId=str(elsewhere))).is_error
 
 
 async def test_a_project_is_deployed_to_a_folder(

@@ -3,6 +3,7 @@
 import pytest
 
 from skales.core.clock import to_datetime
+from skales.core.json import as_list, as_object
 from skales.core.message import Role, text_message
 from skales.core.ports import CallScope
 from skales.core.tool import Effect, Safety
@@ -37,6 +38,9 @@ async def test_conversation_is_found_by_its_words(call: Call, store: SessionStor
     assert found.text.startswith(f"- Trip to Graz ({today}, id {session.id}): ")
     assert "garden" in found.text
     assert found.summary == "1 conversation found"
+    (row,) = [as_object(row) for row in as_list(as_object(found.data)["conversations"])]
+    assert (row["id"], row["title"]) == (session.id, "Trip to Graz")
+    assert (await call("search_sessions", query="submarine")).data == {"conversations": []}
 
 
 async def test_running_conversation_is_marked_as_such(

@@ -3,7 +3,7 @@
 import pytest
 
 from skales.core.errors import ToolError
-from skales.core.json import as_object, as_text
+from skales.core.json import as_list, as_object, as_text
 from skales.core.tool import Effect, Safety
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -41,6 +41,10 @@ async def test_task_is_filed_and_listed(call: Call, store: TaskStore) -> None:
     assert listed.text.startswith("- Compare offers [pending, high priority, filed 2031-02-2")
     assert listed.text.endswith(f", id {task_id}]")
     assert listed.summary == "1 task"
+    assert as_object(listed.data)["total"] == 1
+    (row,) = [as_object(row) for row in as_list(as_object(listed.data)["tasks"])]
+    assert (row["id"], row["title"], row["status"], row["error"]) == (task_id, "Compare offers", "pending", None)
+    assert (await call("list_tasks", status="failed")).data == {"tasks": [], "total": 0}
 
 
 async def test_list_shows_one_state_with_results_and_errors(call: Call, store: TaskStore) -> None:

@@ -104,7 +104,17 @@ async def test_details_of_a_file(call: Call, workspace: Path, content: bytes, wo
     assert lines[0] == f"path: {workspace / 'a'}"
     assert words in lines
     assert f"sha256: {hashlib.sha256(content).hexdigest()}" in lines
-    assert any(line.endswith(f"({len(content):,} bytes)") for line in lines)
+    assert sum("bytes" in line for line in lines) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("size", "line"),
+    [(0, "size: 0 bytes"), (1, "size: 1 byte"), (15, "size: 15 bytes"), (2048, "size: 2.0 KB (2,048 bytes)")],
+)
+async def test_a_size_is_said_once(call: Call, workspace: Path, size: int, line: str) -> None:
+    (workspace / "a").write_bytes(b"x" * size)
+    assert line in (await call("get_file_info", path="a")).text.split("\n")
 
 
 @pytest.mark.anyio

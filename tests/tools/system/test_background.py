@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from skales.core.errors import ConflictError, InputError, NotFoundError, ToolError, ToolRefusedError
-from skales.core.json import as_object
+from skales.core.json import as_list, as_object
 from skales.core.ports import CallScope
 from skales.core.tool import ToolResult
 from skales.tools.context import ToolContext
@@ -41,6 +41,13 @@ async def test_background_command_runs_on_and_writes_to_its_file(
     assert await eventually(lambda: output.read_text(encoding="utf-8") == "begun\n")
     listed = await call("list_processes", mine=True)
     assert listed.text.startswith(f"{name}: echo begun; sleep 300 - runs for 0 s as process {pid_of(started)}")
+    assert listed.summary == "1 background command"
+    own = {"id": name, "pid": pid_of(started), "command": "echo begun; sleep 300", "exit_code": None}
+    assert listed.data == {"background": [{**own, "output": str(output)}]}
+    everything = as_object((await call("list_processes", limit=200)).data)
+    assert everything["background"] == [{**own, "output": str(output)}]
+    pids = {as_object(row)["pid"] for row in as_list(everything["processes"])}
+    assert {os.getpid()} <= pids
     ended = await call("kill_process", id=name)
     assert (ended.summary, ended.is_error) == (f"Ended {name}", False)
     assert await gone(pid_of(started))

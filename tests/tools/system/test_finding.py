@@ -1,5 +1,8 @@
 """Texts and fields are found on a real screen, and what is read is what stands there."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from skales.core.errors import InputError, ToolError
@@ -54,6 +57,40 @@ async def test_where_no_field_has_borders_the_line_is_read(call: Call, form: For
     x, y = int(str(place["x"])) + 230, int(str(place["y"]))
     result = await call("computer_read_field", x=x, y=y, revision=shown["revision"])
     assert "Delete account" in as_text(as_object(result.data)["text"])
+
+
+SEEN = (
+    "5\t1\t1\t1\t1\t1\t20\t20\t40\t12\t91\tSommer\n"
+    "5\t1\t1\t1\t1\t2\t70\t20\t40\t12\t5\t|\n"
+    "5\t1\t1\t1\t1\t3\t80\t20\t40\t12\t12\tGriiBe\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "summary"),
+    [
+        (SEEN, "Sommer", "Read a field on the screen, 1 word not legible"),
+        (SEEN * 2, "Sommer Sommer", "Read a field on the screen, 2 words not legible"),
+        (SEEN.splitlines()[2], "", "The field shows no text that can be read, 1 word not legible"),
+        (SEEN.splitlines()[1], "", "The field shows no text"),
+    ],
+)
+async def test_a_word_that_is_not_legible_is_said_to_be(  # noqa: PLR0913 - fixtures and a row of the table
+    call: Call, form: Form, workspace: Path, monkeypatch: pytest.MonkeyPatch, table: str, text: str, summary: str
+) -> None:
+    shown = as_object((await call("computer_find", text="City")).data)
+    place = as_object(as_list(shown["places"])[0])
+    x, y = int(str(place["x"])) + 200, int(str(place["y"]))
+    reader = workspace / "bin" / "tesseract"
+    reader.parent.mkdir()
+    (reader.parent / "table").write_text(table, encoding="utf-8")
+    reader.write_text(f"#!/bin/sh\ncat {reader.parent / 'table'}\n", encoding="utf-8")
+    reader.chmod(0o755)
+    monkeypatch.setenv("PATH", str(reader.parent), prepend=os.pathsep)
+    result = await call("computer_read_field", x=x, y=y, revision=shown["revision"])
+    number = summary.count("legible") * (2 if "words" in summary else 1)
+    assert (result.summary, as_object(result.data)) == (summary, {"text": text, "illegible": number})
+    assert ("not legible; it is left out" in result.text) == bool(number)
 
 
 @pytest.mark.parametrize(

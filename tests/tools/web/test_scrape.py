@@ -55,6 +55,13 @@ async def test_tables_become_rows_without_hidden_text_and_layout(prices: str, ca
     assert result.summary == "4 rows from Prices"
 
 
+@pytest.mark.parametrize(("rows", "summary"), [(1, "1 row from Tea"), (2, "2 rows from Tea")])
+async def test_rows_are_counted_in_words(server: LocalServer, call: Call, rows: int, summary: str) -> None:
+    table = "<table><tr><th>Article<th>Price</tr>" + "<tr><td>Tea<td>3 €</tr>" * rows
+    url = server.page("/tea/", f"<!doctype html><title>Tea</title>{table}</table>")
+    assert (await call("web_scrape", url=url)).summary == summary
+
+
 async def test_links_come_with_their_whole_address(prices: str, server: LocalServer, call: Call) -> None:
     result = await call("web_scrape", url=prices, what="links")
     assert sheet(result) == [

@@ -85,6 +85,16 @@ async def test_duckduckgo_is_read_without_its_advertisements(server: LocalServer
     assert as_object(result.data)["engine"] == "duckduckgo"
 
 
+@pytest.mark.parametrize(("number", "words"), [(1, "1 result"), (2, "2 results")])
+async def test_results_are_counted_in_words(
+    server: LocalServer, call: Call, rules: Rules, number: int, words: str
+) -> None:
+    only(server, rules, "tavily", json_reply({"results": ROWS[:number]}), "/search")
+    result = await call("search_web", query="tea")
+    assert result.summary == f"{words} from Tavily for tea"
+    assert result.text.startswith(f"Tavily answered with {words}.")
+
+
 async def test_tavily_gets_its_key_in_a_header_and_the_query_as_json(
     server: LocalServer, call: Call, rules: Rules
 ) -> None:

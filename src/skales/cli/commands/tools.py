@@ -7,8 +7,10 @@ import sys
 from collections.abc import Collection, Sequence
 
 from skales.cli.backend import open_backend
+from skales.cli.conversation import answer_here
 from skales.cli.progress_bar import ProgressBar
-from skales.cli.terminal import paint, row, title
+from skales.cli.terminal import can_ask, paint, row, title
+from skales.core.approval import Approval
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_typed
 from skales.tools.index import load_index
@@ -78,8 +80,13 @@ async def _run_tool(name: str, words: Sequence[str]) -> int:
     arguments = parse_words(words[1:] if as_json else words, _text_parameters(name))
     async with open_backend() as backend:
         bar = ProgressBar()
+
+        async def ask(approval: Approval) -> None:
+            bar.clear()
+            await answer_here(backend, approval)
+
         try:
-            result = await backend.run_tool(name, arguments, bar.show)
+            result = await backend.run_tool(name, arguments, bar.show, ask if can_ask() else None)
         finally:
             bar.clear()
     if as_json:

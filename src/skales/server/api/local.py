@@ -16,7 +16,7 @@ from skales.app.reports import report_result
 from skales.app.tool_runs import follow_run
 from skales.core.errors import InputError
 from skales.core.event_json import event_to_json
-from skales.core.events import Progress
+from skales.core.events import ApprovalRequested, ApprovalResolved, Progress
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject
 from skales.core.tool import ToolResult
@@ -87,19 +87,22 @@ async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingR
 
 
 @router.post("/tools/{name}/run")
-async def run_tool(app: AppDep, name: str, body: JsonBody) -> Answer:
-    """Run a tool as the person at this machine; rules still hold, approval is the call itself."""
-    return report_result(await app.run_tool(name, body, surface="cli"))
+async def run_tool(app: AppDep, name: str, body: JsonBody, *, attended: bool = True) -> Answer:
+    """Run a tool as the person at this machine; rules still hold, approval is the call itself.
+
+    A question of the tool waits in `/api/approvals`; with `attended=false` it is refused at once.
+    """
+    return report_result(await app.run_tool(name, body, surface="cli", attended=attended))
 
 
 @router.post("/tools/{name}/follow")
-async def follow_tool(app: AppDep, name: str, body: JsonBody) -> StreamingResponse:
-    """The same with its progress: frames `{progress: {label, done, total, unit}}`, then `{result: …}`.
+async def follow_tool(app: AppDep, name: str, body: JsonBody, *, attended: bool = True) -> StreamingResponse:
+    """The same as it goes: frames `{progress: {label, done, total, unit}}`, `{ask: …}`, `{asked: …}`, `{result: …}`.
 
-    Leaving ends the run.
+    What is asked is answered at `/api/approvals`. Leaving ends the run.
     """
     app.require_tool(name)
-    return event_stream(_run_frames(app, name, body))
+    return event_stream(_run_frames(app, name, body, attended=attended))
 
 
 @router.put("/tools/{name}/pin")
@@ -112,12 +115,16 @@ def pin(app: AppDep, name: str, body: JsonBody) -> Answer:
     return {"name": status.spec.name, "pinned": status.is_pinned, "basic": status.spec.is_basic}
 
 
-async def _run_frames(app: App, name: str, arguments: JsonObject) -> AsyncGenerator[bytes, None]:
-    async with aclosing(follow_run(app, name, arguments, surface="cli")) as steps:
+async def _run_frames(app: App, name: str, arguments: JsonObject, *, attended: bool) -> AsyncGenerator[bytes, None]:
+    async with aclosing(follow_run(app, name, arguments, surface="cli", attended=attended)) as steps:
         async for step in steps:
             match step:
                 case Progress():
                     yield encode_frame({"progress": asdict(step)})
+                case ApprovalRequested():
+                    yield encode_frame({"ask": event_to_json(step)})
+                case ApprovalResolved():
+                    yield encode_frame({"asked": event_to_json(step)})
                 case ToolResult():
                     yield encode_frame({"result": report_result(step)})
 

@@ -30,6 +30,7 @@ from skales.data.audit_reading import AuditedCall, read_raw
 from skales.server.access import AppDep, PageSession
 from skales.server.told import told
 from skales.server.ui.activity_views import ActivityPage, ActivityRow, ActivityWait, IncidentNote
+from skales.server.ui.cards import build_card
 from skales.server.ui.frame import build_shell
 from skales.server.ui.history import chat_address
 from skales.server.ui.pages import PageResponse, render
@@ -146,7 +147,7 @@ def _show(app: App, wanted: ActivityFilter, waiting: list[Approval]) -> str:
     return render(
         ActivityPage(
             shell=build_shell(app, _("Activity"), Screen.ACTIVITY),
-            waiting=tuple(_wait(approval, titles, now_ms) for approval in waiting) if is_first else (),
+            waiting=tuple(_wait(app, approval, titles, now_ms) for approval in waiting) if is_first else (),
             rows=build_rows(app, calls),
             incidents=_notes(app, now_ms) if is_first else (),
             is_paused=app.kill_switch.is_paused,
@@ -208,13 +209,14 @@ def _title(session_id: str, titles: Mapping[str, str]) -> str:
     return titles[session_id] or _("New chat")
 
 
-def _wait(approval: Approval, titles: Mapping[str, str], now_ms: int) -> ActivityWait:
+def _wait(app: App, approval: Approval, titles: Mapping[str, str], now_ms: int) -> ActivityWait:
     return ActivityWait(
         action=told(approval.action),
         reason=told(approval.reason),
         when=show_moment(approval.created_ms, now_ms),
         address=chat_address(approval.session_id) if approval.session_id else "",
         title=_title(approval.session_id, titles) if approval.session_id else "",
+        card=None if approval.session_id else build_card(approval, app.toolbox.find(approval.tool)),
     )
 
 

@@ -4,18 +4,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skales.server.frame_views import Shell
+from skales.server.step_views import ApprovalCard
 from skales.server.views import Moment
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityWait:
-    """A question that waits for the person."""
+    """A question that waits for the person; of no conversation, with the `card` that answers it here."""
 
     action: str
     reason: str
     when: Moment
     address: str
     title: str
+    card: ApprovalCard | None
 
 
 @dataclass(frozen=True, slots=True)

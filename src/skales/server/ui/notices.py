@@ -123,7 +123,7 @@ def _look(notice: BoardNotice) -> tuple[str, str, str, str]:
     chat = f"/chat/{notice.session_id}"
     match notice.subject:
         case Subject.WAITING:
-            return "ask", "ask", _("Waits for your answer"), chat
+            return "ask", "ask", _("Waits for your answer"), chat if notice.session_id else "/activity"
         case Subject.FINISHED:
             return "good", "done", _("Answer finished"), chat
         case Subject.FAILED:

@@ -13,15 +13,16 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from skales.app.activity import find_uses
 from skales.app.app import App
 from skales.app.pins import PinStatus, pin_tool, read_pin
-from skales.app.tool_runs import follow_run
+from skales.app.tool_runs import RunStep, follow_run
 from skales.core.errors import InputError, SkalesError
-from skales.core.events import Progress
+from skales.core.events import ApprovalRequested, ApprovalResolved, Progress
 from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult, ToolSpec
 from skales.server.access import AppDep, PageSession
 from skales.server.live import Frame
 from skales.server.told import told
 from skales.server.ui.activity import build_rows
+from skales.server.ui.asking import show_ask, show_asked
 from skales.server.ui.frame import build_error_page, build_shell
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.phrases import first_sentence, show_duration, show_number, show_size
@@ -100,7 +101,7 @@ def open_tool(app: AppDep, name: str, response: Response, q: str = "") -> str:
 
 @router.post("/tools/{name}", response_class=PageResponse)
 async def run_on_page(app: AppDep, name: str, filled: FilledForm) -> str:
-    """Run it and show the whole page: what the form does where scripts do not run."""
+    """Run it and show the whole page: what the form does where scripts do not run, and no question can be shown."""
     spec = _find(app, name)
     result = await _run(app, spec, filled)
     return await anyio.to_thread.run_sync(_show_tool, app, spec, "", filled, result)
@@ -135,32 +136,38 @@ def pin(app: AppDep, name: str, pinned: Annotated[bool, Form()]) -> str:
 
 
 async def _frames(app: App, spec: ToolSpec, filled: Filled) -> AsyncGenerator[Frame, None]:
-    async with aclosing(_follow(app, spec, filled)) as steps:
+    async with aclosing(_follow(app, spec, filled, attended=True)) as steps:
         async for step in steps:
             match step:
                 case Progress():
                     yield Frame("progress", _describe(step))
-                case _:
+                case ApprovalRequested(approval):
+                    yield Frame("ask", show_ask(approval, spec))
+                case ApprovalResolved():
+                    yield Frame("asked", show_asked(step))
+                case ToolResultView():
                     yield Frame("end", {"html": render(step)})
 
 
 async def _run(app: App, spec: ToolSpec, filled: Filled) -> ToolResultView:
-    async with aclosing(_follow(app, spec, filled)) as steps:
+    async with aclosing(_follow(app, spec, filled, attended=False)) as steps:
         return [step async for step in steps if isinstance(step, ToolResultView)][-1]
 
 
-async def _follow(app: App, spec: ToolSpec, filled: Filled) -> AsyncGenerator[Progress | ToolResultView, None]:
-    """The run's progress, then its result; what keeps it from running is a result too."""
+async def _follow(
+    app: App, spec: ToolSpec, filled: Filled, *, attended: bool
+) -> AsyncGenerator[RunStep | ToolResultView, None]:
+    """How the run goes, then its result; what keeps it from running is a result too."""
     started_s = app.clock.monotonic_s()
     try:
         arguments = app.toolbox.check_arguments(spec, read_arguments(spec, filled))
-        async with aclosing(follow_run(app, spec.name, arguments, surface="page")) as steps:
+        async with aclosing(follow_run(app, spec.name, arguments, surface="page", attended=attended)) as steps:
             async for step in steps:
                 match step:
-                    case Progress():
-                        yield step
                     case ToolResult():
                         yield _show_result(step, int((app.clock.monotonic_s() - started_s) * 1000))
+                    case _:
+                        yield step
     except SkalesError as error:
         yield ToolResultView(ok=False, text="", duration="", trouble=Trouble(told(error.message), told(error.hint)))
 

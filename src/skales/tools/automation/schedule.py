@@ -6,11 +6,13 @@ from itertools import islice
 from anyio import to_thread
 
 from skales.core.errors import NotFoundError
+from skales.core.json import JsonObject
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.data.cron import Job
 from skales.data.cron_times import describe_schedule, find_zone, next_runs
 from skales.tools.context import ToolContext
 from skales.tools.define import tool
+from skales.tools.file.wording import count_of
 
 _SHOWN_TASK = 200
 
@@ -63,10 +65,14 @@ async def list_scheduled_tasks(ctx: ToolContext) -> ToolResult:
     """List what runs on a schedule, with its next time."""
     jobs = await to_thread.run_sync(ctx.cron.list)
     if not jobs:
-        return ToolResult(text="Nothing is scheduled.", summary="Nothing is scheduled")
+        return ToolResult(text="Nothing is scheduled.", summary="Nothing is scheduled", data={"tasks": []})
     now_ms = ctx.clock.now_ms()
     lines = [_line(job, now_ms) for job in jobs]
-    return ToolResult(text="\n".join(lines), summary=f"{len(jobs)} scheduled {'task' if len(jobs) == 1 else 'tasks'}")
+    return ToolResult(
+        text="\n".join(lines),
+        summary=count_of(len(jobs), "scheduled task"),
+        data={"tasks": [_row(job, now_ms) for job in jobs]},
+    )
 
 
 @tool(
@@ -103,7 +109,24 @@ def _line(job: Job, now_ms: int) -> str:
     return f"- {job.name} [{describe_schedule(job.schedule)}, {job.zone}, {state}, id {job.id}]\n  {shown}"
 
 
-def _show_next(job: Job, now_ms: int) -> str:
+def _row(job: Job, now_ms: int) -> JsonObject:
+    upcoming = _find_next(job, now_ms) if job.enabled else None
+    return {
+        "id": job.id,
+        "name": job.name,
+        "schedule": job.schedule,
+        "timezone": job.zone,
+        "task": job.task,
+        "enabled": job.enabled,
+        "next": upcoming.isoformat() if upcoming else None,
+    }
+
+
+def _find_next(job: Job, now_ms: int) -> datetime | None:
     after = datetime.fromtimestamp(now_ms / 1000, UTC)
-    found = next(islice(next_runs(job.schedule, find_zone(job.zone), after), 1), None)
+    return next(islice(next_runs(job.schedule, find_zone(job.zone), after), 1), None)
+
+
+def _show_next(job: Job, now_ms: int) -> str:
+    found = _find_next(job, now_ms)
     return "no day" if found is None else f"{found:%A, %Y-%m-%d %H:%M}"

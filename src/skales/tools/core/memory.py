@@ -6,6 +6,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from skales.core.clock import to_datetime
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
@@ -81,12 +82,17 @@ async def memory_search(ctx: ToolContext, query: str, limit: Annotated[int, Rang
     """
     hits = await to_thread.run_sync(ctx.memories.search, query, limit)
     if not hits:
-        return ToolResult(text=f"Nothing is remembered about {query!r}.", summary="No memory found")
+        return ToolResult(
+            text=f"Nothing is remembered about {query!r}.", summary="No memory found", data={"memories": []}
+        )
     lines: list[str] = []
     for hit in hits:
         day = to_datetime(hit.memory.extracted_ms).strftime("%Y-%m-%d")
         lines.append(f"- {hit.memory.content} ({hit.memory.category}, {day}, id {hit.memory.id})")
-    return ToolResult(text="\n".join(lines), summary=_found(len(lines), "memory", "memories"))
+    rows: list[JsonValue] = [
+        {"id": hit.memory.id, "content": hit.memory.content, "category": hit.memory.category} for hit in hits
+    ]
+    return ToolResult(text="\n".join(lines), summary=_found(len(lines), "memory", "memories"), data={"memories": rows})
 
 
 def _found(count: int, singular: str, plural: str) -> str:

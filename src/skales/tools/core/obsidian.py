@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from skales.core.clock import to_datetime
 from skales.core.errors import ToolError
-from skales.core.json import JsonObject
+from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.core.obsidian_links import Finder, Led
@@ -47,8 +47,8 @@ _SHOWN_LINKS = 100
 )
 async def obsidian_list_vaults(ctx: ToolContext) -> ToolResult:
     """List the person's Obsidian vaults with how many notes each holds."""
-    lines = await to_thread.run_sync(_describe_vaults, ctx)
-    return ToolResult(text="\n".join(lines), summary=count_of(len(lines), "vault"))
+    lines, rows = await to_thread.run_sync(_describe_vaults, ctx)
+    return ToolResult(text="\n".join(lines), summary=count_of(len(lines), "vault"), data={"vaults": rows})
 
 
 @tool(
@@ -115,16 +115,20 @@ def find_note(vault: Vault, text: str, finder: Finder) -> str:
     return found[0]
 
 
-def _describe_vaults(ctx: ToolContext) -> Sequence[str]:
+def _describe_vaults(ctx: ToolContext) -> tuple[Sequence[str], Sequence[JsonValue]]:
     lines: list[str] = []
+    rows: list[JsonValue] = []
     for name, place, vault in open_vaults(ctx):
+        row = {"name": visible(name), "path": shown_name(str(place))}
         if isinstance(vault, ToolError):
             lines.append(f"- {visible(name)}: {vault}")
+            rows.append({**row, "error": vault.message})
             continue
         shelf = list_vault(vault, ctx)
         more = f" (only the first {MOST_NOTES:,} are used)" if shelf.is_cut else ""
         lines.append(f"- {visible(name)}: {count_of(len(shelf.notes), 'note')}{more}, in {shown_name(str(place))}")
-    return lines
+        rows.append({**row, "notes": len(shelf.notes)})
+    return lines, rows
 
 
 def _list(ctx: ToolContext, folder: str, wanted: str) -> ToolResult:
@@ -134,16 +138,19 @@ def _list(ctx: ToolContext, folder: str, wanted: str) -> ToolResult:
     if entry is None or entry.kind is not EntryKind.FOLDER:
         raise ToolError(f"There is no folder {visible(folder[:200])!r} in {vault.name!r}", code="not_found")
     lines: list[str] = []
+    rows: list[JsonValue] = []
     total = 0
     for found in walk_vault(vault, path, depth=1):
         total += 1
         if total <= _LISTED:
             lines.append(_line(found))
+            rows.append({"path": vault.shown(found.path), "kind": found.kind.value})
     if total > _LISTED:
         lines.append(f"[{total - _LISTED:,} more; search for what you need]")
     where = vault.shown(path) if path != vault.root else vault.name
     summary = f"{where} holds {count_of(total, 'entry', 'entries')}"
-    return ToolResult(text="\n".join(lines) or f"[{where} is empty]", summary=summary)
+    data: JsonObject = {"vault": vault.name, "entries": rows, "total": total}
+    return ToolResult(text="\n".join(lines) or f"[{where} is empty]", summary=summary, data=data)
 
 
 def _line(entry: Entry) -> str:

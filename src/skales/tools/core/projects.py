@@ -15,6 +15,7 @@ from skales.core.errors import NotFoundError, ToolError
 from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
+from skales.tools.core.project_ids import project_id_of
 from skales.tools.core.project_kinds import project_kinds
 from skales.tools.define import Range, tool
 from skales.tools.file.reach import NOISE_FOLDERS, build_reach
@@ -98,11 +99,13 @@ def _is_worth(entry: Entry) -> bool:
 def _look_at(folder: Path, entries: Sequence[Entry], *, is_root: bool) -> _Project | None:
     """The folder as a project. The workspace itself holds projects, whatever files lie in it, unless it is in git."""
     names = {entry.path.name for entry in entries}
-    has_git = ".git" in names or {"HEAD", "objects", "refs"} <= names
+    is_bare = ".git" not in names and {"HEAD", "objects", "refs"} <= names
+    has_git = ".git" in names or is_bare
     kinds = project_kinds(folder)
     if not has_git and (not kinds or is_root):
         return None
-    shown = (*kinds, "git") if has_git else tuple(kinds)
+    git = ("bare git repository, no files to work on",) if is_bare else ("git",)
+    shown = (*kinds, *git) if has_git else tuple(kinds)
     return _Project(folder, shown, _branch(folder) if has_git else "", _last_change(folder, entries))
 
 
@@ -153,11 +156,14 @@ def _line(ctx: ToolContext, project: _Project) -> str:
         parts.append(f"changed {to_datetime(project.changed_ms).strftime('%Y-%m-%d %H:%M')}")
     if target := _target(ctx, project):
         parts.append(f"deployed to {target}")
+    if (project_id := project_id_of(ctx, project.folder)) != shown_path(ctx, project.folder):
+        parts.append(f"id {project_id}")
     return f"{shown_path(ctx, project.folder)}  {', '.join(parts)}"
 
 
 def _row(ctx: ToolContext, project: _Project) -> JsonValue:
     return {
+        "id": project_id_of(ctx, project.folder),
         "path": str(project.folder),
         "kinds": list(project.kinds),
         "branch": project.branch or None,

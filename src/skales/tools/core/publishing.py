@@ -10,13 +10,13 @@ from pathlib import Path
 from anyio import to_thread
 
 from skales.core.errors import NotFoundError, ToolError
-from skales.core.ids import is_safe_id
 from skales.core.ports import Question
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.data.deploy_targets import DeployTarget
 from skales.data.ftp_profiles import FtpProfile
 from skales.tools.binding import allowed_path
 from skales.tools.context import ToolContext
+from skales.tools.core.project_ids import find_named_project, find_project
 from skales.tools.core.server_paths import remote_place
 from skales.tools.define import tool
 from skales.tools.describe import render_size
@@ -101,10 +101,11 @@ async def deploy_project(
     """Deploy a project to the server or folder that is saved as its target.
 
     Args:
-        project: The project's folder; list_projects shows them with their targets.
+        project: Its id or folder; list_projects shows them with their targets.
         delete_missing: Also delete at the target what was deployed earlier and no longer exists here.
         preview: Only say what would be sent.
     """
+    project = await to_thread.run_sync(find_named_project, ctx, project)
     target = await to_thread.run_sync(ctx.deploy_targets.find, project)
     return await _to_target(ctx, project, target, _Wish(delete_missing, preview))
 
@@ -126,11 +127,9 @@ async def ftp_upload(ctx: ToolContext, projectId: str) -> ToolResult:  # noqa: N
     """Upload a project of the workspace to the server saved as its target, by its id.
 
     Args:
-        projectId: Name of the project's folder in workspace/projects.
+        projectId: Its id, from list_projects: the folder's name in workspace/projects, or its path.
     """
-    if not is_safe_id(projectId):
-        raise ToolError(f"{projectId[:80]!r} is not the id of a project", hint="list_projects shows the projects")
-    project = allowed_path(f"projects/{projectId}", ctx.paths)
+    project = await to_thread.run_sync(find_project, ctx, projectId)
     target = await to_thread.run_sync(ctx.deploy_targets.find, project)
     if not target.profile_id:
         raise ToolError(f"The target of {projectId!r} is a folder, not a server", hint="Use deploy_project")

@@ -7,6 +7,7 @@ from anyio import to_thread
 
 from skales.core.clock import to_datetime
 from skales.core.errors import ToolError
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.binding import allowed_path
 from skales.tools.context import ToolContext
@@ -55,7 +56,8 @@ async def ftp_list(ctx: ToolContext, profile: str = "", remote_path: str = "") -
     if fingerprint and not chosen.pin:
         lines.append(f"{chosen.host} is known by {fingerprint} from now on; another key will be refused.")
     summary = f"{where} holds {count_of(len(entries), 'entry', 'entries')}"
-    return ToolResult(text="\n".join(lines), summary=summary, data={"entries": len(entries)})
+    rows = [_row(entry) for entry in entries[:_SHOWN]]
+    return ToolResult(text="\n".join(lines), summary=summary, data={"entries": rows, "total": len(entries)})
 
 
 @tool(
@@ -110,6 +112,15 @@ def _target(ctx: ToolContext, path: str, destination: Path | None) -> Path:
     if not is_plain_name(name):
         raise ToolError(f"{name!r} cannot be the name of a file here", hint="Give the file to write as destination")
     return allowed_path(str(folder / name), ctx.paths, follow_last=True)
+
+
+def _row(entry: RemoteEntry) -> JsonValue:
+    return {
+        "name": shown_name(entry.name),
+        "kind": entry.kind.value,
+        "size_bytes": entry.size_bytes if entry.size_bytes >= 0 else None,
+        "modified_ms": entry.modified_ms or None,
+    }
 
 
 def _line(entry: RemoteEntry) -> str:

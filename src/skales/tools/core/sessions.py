@@ -6,6 +6,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from skales.core.clock import to_datetime
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.data.index import SearchHit
 from skales.tools.context import ToolContext
@@ -37,9 +38,14 @@ async def search_sessions(ctx: ToolContext, query: str, limit: Annotated[int, Ra
     """
     hits = await to_thread.run_sync(ctx.sessions.search, query, limit)
     if not hits:
-        return ToolResult(text=f"No conversation mentions {query!r}.", summary="No conversation found")
+        return ToolResult(
+            text=f"No conversation mentions {query!r}.", summary="No conversation found", data={"conversations": []}
+        )
     found = "1 conversation" if len(hits) == 1 else f"{len(hits)} conversations"
-    return ToolResult(text="\n".join(_line(hit, ctx) for hit in hits), summary=f"{found} found")
+    rows: list[JsonValue] = [{"id": hit.session_id, "title": hit.title, "snippet": hit.snippet} for hit in hits]
+    return ToolResult(
+        text="\n".join(_line(hit, ctx) for hit in hits), summary=f"{found} found", data={"conversations": rows}
+    )
 
 
 def _line(hit: SearchHit, ctx: ToolContext) -> str:

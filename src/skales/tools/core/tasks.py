@@ -6,6 +6,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from skales.core.clock import to_datetime
+from skales.core.json import JsonObject
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.data.tasks import Task, TaskPriority, TaskStatus
 from skales.tools.context import ToolContext
@@ -82,11 +83,15 @@ async def list_tasks(
     tasks = await to_thread.run_sync(ctx.tasks.list, wanted)
     kind = f"{wanted} tasks" if wanted else "tasks"
     if not tasks:
-        return ToolResult(text=f"There are no {kind}.", summary=f"No {kind}")
+        return ToolResult(text=f"There are no {kind}.", summary=f"No {kind}", data={"tasks": [], "total": 0})
     lines = [_line(task) for task in tasks[:limit]]
     if len(tasks) > limit:
         lines.append(f"{len(tasks) - limit} older ones are not shown.")
-    return ToolResult(text="\n".join(lines), summary=f"{len(tasks)} {kind if len(tasks) > 1 else kind[:-1]}")
+    return ToolResult(
+        text="\n".join(lines),
+        summary=f"{len(tasks)} {kind if len(tasks) > 1 else kind[:-1]}",
+        data={"tasks": [_row(task) for task in tasks[:limit]], "total": len(tasks)},
+    )
 
 
 @tool(
@@ -110,6 +115,17 @@ async def delete_task(ctx: ToolContext, id: str) -> ToolResult:
     task_id = id.strip()
     await ctx.work.delete_task(task_id)
     return ToolResult(text=f"Deleted the task {task_id}.", summary="Deleted the task", data={"id": task_id})
+
+
+def _row(task: Task) -> JsonObject:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "status": task.status,
+        "priority": task.priority,
+        "createdAt": task.created_ms,
+        "error": task.error or None,
+    }
 
 
 def _line(task: Task) -> str:

@@ -147,7 +147,8 @@ def _details(ctx: ToolContext, path: Path) -> ToolResult:
 
 
 def _file_details(path: Path, entry: Entry) -> list[str]:
-    lines = [f"size: {render_size(entry.size_bytes)} ({entry.size_bytes:,} bytes)"]
+    size, whole = render_size(entry.size_bytes), count_of(entry.size_bytes, "byte")
+    lines = [f"size: {size}" if size == whole else f"size: {size} ({whole})"]
     with open_file(path) as stream:
         kind = detect_kind(stream)
         stream.seek(0)

@@ -95,7 +95,11 @@ async def planner_list_tasks(
     now = ctx.planner.now()
     today = now.strftime("Now it is %A, %Y-%m-%d, %H:%M.")
     if not tasks:
-        return ToolResult(text=f"{today} The planner holds nothing of that kind.", summary="Nothing planned")
+        return ToolResult(
+            text=f"{today} The planner holds nothing of that kind.",
+            summary="Nothing planned",
+            data={"tasks": [], "total": 0},
+        )
     return ToolResult(
         text="\n".join([today, *_list(tasks, limit, now)]),
         summary=count_of(len(tasks), "planner entry", "planner entries"),

@@ -17,7 +17,7 @@ from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
 from skales.tools.screens import Seen, Shot, require_fresh
 from skales.tools.system.fields import field_at, field_of_label
-from skales.tools.system.reading import Box, Found, find_text, read_words, render_lines
+from skales.tools.system.reading import Box, Found, find_text, note_unsure, read_words, render_lines
 from skales.tools.system.shots import take_shot
 from skales.tools.web.quoting import neutralise, quote_untrusted
 
@@ -160,13 +160,22 @@ async def computer_read_field(
     part = shot.image.crop((box.left, box.top, box.right, box.bottom))
     words = await read_words(ctx, part, is_sparse=is_line)
     text = render_lines(words)
+    unsure = note_unsure(words)
     shown = quote_untrusted(text, "screen") if text else "It shows no text that can be read."
+    if unsure:
+        shown += f"\n{unsure}; it is left out. Look at a picture with computer_screenshot."
     what = "No field with borders is there; its line" if is_line else "The field"
     return ToolResult(
         text=f"{what}, read from a picture, so that single letters may be wrong:\n{shown}",
-        summary="Read a field on the screen" if text else "The field shows no text",
-        data={"text": text},
+        summary=_sum_up(text, unsure),
+        data={"text": text, "illegible": sum(not word.is_sure for word in words)},
     )
+
+
+def _sum_up(text: str, unsure: str) -> str:
+    if not text:
+        return f"The field shows no text that can be read, {unsure}" if unsure else "The field shows no text"
+    return f"Read a field on the screen, {unsure}" if unsure else "Read a field on the screen"
 
 
 def require_point(x: float | None, y: float | None, revision: int | None) -> tuple[float, float, int]:

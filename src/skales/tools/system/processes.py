@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 
 from skales.core.errors import InputError, NotFoundError, ToolError, ToolRefusedError
+from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
@@ -74,10 +75,12 @@ async def list_processes(
     """
     own = [program for program in ctx.background.list() if name.lower() in program.command.lower()]
     lines = [_own_line(ctx, program) for program in own]
+    own_rows = [_own_row(program) for program in own]
     if mine:
         return ToolResult(
             text="\n".join(lines) or "No command runs in the background.",
             summary=count_of(len(own), "background command"),
+            data={"background": own_rows},
         )
     rows = await _look(name)
     shown = sorted(rows, key=_ORDERS[sort])[:limit]
@@ -86,8 +89,12 @@ async def list_processes(
         lines.append(f"{len(rows) - len(shown)} more are not shown.")
     return ToolResult(
         text="\n".join(lines),
-        summary=f"{len(rows)} processes",
-        data=[{"pid": row.pid, "name": row.name, "memory_bytes": row.memory_bytes} for row in shown],
+        summary=count_of(len(rows), "process", "processes"),
+        data={
+            "background": own_rows,
+            "processes": [{"pid": row.pid, "name": row.name, "memory_bytes": row.memory_bytes} for row in shown],
+            "total": len(rows),
+        },
     )
 
 
@@ -221,6 +228,16 @@ _ORDERS: Mapping[Order, Callable[[_Row], tuple[float | str, int]]] = {
 
 def _line(row: _Row) -> str:
     return f"{row.pid}, {row.name}, {row.user}, {render_size(row.memory_bytes)}, {row.percent:.0f} %"
+
+
+def _own_row(program: Background) -> JsonValue:
+    return {
+        "id": program.id,
+        "pid": program.pid,
+        "command": program.command,
+        "exit_code": program.exit_code,
+        "output": str(program.output),
+    }
 
 
 def _own_line(ctx: ToolContext, program: Background) -> str:

@@ -17,6 +17,7 @@ from anyio import to_thread
 from skales.core.errors import ToolError
 from skales.core.events import Progress
 from skales.tools.context import ToolContext
+from skales.tools.file.wording import count_of
 from skales.tools.system.confined import run_confined
 
 if TYPE_CHECKING:
@@ -65,11 +66,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as read. `line` is the same for the words of one line."""
+    """A word as read. `line` is the same for the words of one line; what is not `is_sure` may be another word."""
 
     text: str
     box: Box
     line: tuple[int, ...]
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,9 @@ def can_read() -> bool:
 
 
 async def read_words(ctx: ToolContext, image: "Image", *, is_sparse: bool = True) -> Sequence[Word]:
-    """The words in an image, in reading order. `is_sparse` for text scattered over a screen, else one block of it.
+    """The words in an image, in reading order, those it is not sure of too.
 
+    `is_sparse` is for text scattered over a screen, else it is one block of it.
     Raises ToolError(code="no_text_reader") when the program is missing.
     """
     program = shutil.which("tesseract")
@@ -117,8 +120,14 @@ async def read_words(ctx: ToolContext, image: "Image", *, is_sparse: bool = True
 
 
 def render_lines(words: Sequence[Word]) -> str:
-    """The words as text, line by line."""
-    return "\n".join(" ".join(word.text for word in line) for line in _lines(words))
+    """The words that were surely read as text, line by line."""
+    return "\n".join(" ".join(word.text for word in line) for line in _lines(_sure(words)))
+
+
+def note_unsure(words: Sequence[Word]) -> str:
+    """How many words could not be read for sure, as a clause; empty when all were."""
+    number = sum(not word.is_sure for word in words)
+    return f"{count_of(number, 'word')} not legible" if number else ""
 
 
 def find_text(words: Sequence[Word], wanted: str) -> Sequence[Found]:
@@ -126,7 +135,7 @@ def find_text(words: Sequence[Word], wanted: str) -> Sequence[Found]:
     target = _sound(wanted)
     if not target:
         return []
-    found = [hit for line in _lines(words) for hit in _find_in_line(line, target, len(wanted.split()))]
+    found = [hit for line in _lines(_sure(words)) for hit in _find_in_line(line, target, len(wanted.split()))]
     same = [hit for hit in found if hit.likeness == 1]
     ordered = sorted(same or found, key=lambda hit: -hit.likeness)
     kept: list[Found] = []
@@ -164,12 +173,20 @@ async def _languages(ctx: ToolContext, program: str, folder: Path) -> Sequence[s
 def _parse_words(table: str, scale: float) -> Iterator[Word]:
     """The words of the program's table; warnings of it stand between the rows."""
     for row in csv.reader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-        if len(row) != 12 or row[0] != "5" or not row[11].strip() or float(row[10]) < _LEAST_CONFIDENCE:
+        if len(row) != 12 or row[0] != "5" or not row[11].strip():
+            continue
+        is_sure = float(row[10]) >= _LEAST_CONFIDENCE
+        # What is no letter is rather a border or the cursor.
+        if not is_sure and not _sound(row[11]):
             continue
         left, top, width, height = (int(cell) / scale for cell in row[6:10])
         left, top = left - _MARGIN, top - _MARGIN
         box = Box(round(left), round(top), round(left + width), round(top + height))
-        yield Word(row[11].strip(), box, tuple(map(int, row[1:5])))
+        yield Word(row[11].strip(), box, tuple(map(int, row[1:5])), is_sure)
+
+
+def _sure(words: Sequence[Word]) -> Sequence[Word]:
+    return [word for word in words if word.is_sure]
 
 
 def _lines(words: Sequence[Word]) -> Iterator[Sequence[Word]]:

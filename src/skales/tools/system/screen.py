@@ -10,7 +10,7 @@ from skales.tools.context import ToolContext
 from skales.tools.define import Range, tool
 from skales.tools.screens import Seen, Shot
 from skales.tools.system.desktop import Window, open_desktop
-from skales.tools.system.reading import can_read, read_words, render_lines
+from skales.tools.system.reading import can_read, note_unsure, read_words, render_lines
 from skales.tools.system.shots import as_picture, take_shot
 from skales.tools.web.quoting import quote_untrusted
 
@@ -48,8 +48,11 @@ async def screenshot_desktop(
     picture = await to_thread.run_sync(as_picture, shot.image, "screen", _LOOK_SIDE)
     parts = [f"Picture of {_monitor(shot)}, {shot.image.width} x {shot.image.height} pixels. {_NO_ORDER}"]
     if can_read():
-        text = render_lines(await read_words(ctx, shot.image))
+        words = await read_words(ctx, shot.image)
+        text, unsure = render_lines(words), note_unsure(words)
         parts.append(f"Text that was read on it, with mistakes where letters are small:\n{_quoted(text)}")
+        if unsure:
+            parts.append(f"{unsure}; see the picture.")
     if send_to_telegram:
         parts.append("It was not sent: Telegram is not connected.")
     return ToolResult(

@@ -105,9 +105,9 @@ const READERS = {
 };
 
 // Puts a card below its step. The focus follows only when the person is not writing.
-export function showCard(transcript, card) {
+export function showCard(place, card) {
   if (document.getElementById(card.id)) return;
-  transcript.live.append(card);
+  place.append(card);
   tick();
   // The card itself and not its button: a key that was meant for the message must not allow anything.
   if (!isTyping() && !document.querySelector("dialog[open]")) card.focus({ preventScroll: true });
@@ -117,8 +117,17 @@ export function takeCardAway(id) {
   const card = document.getElementById(`approval-${id}`);
   if (!card) return;
   const hadFocus = card.contains(document.activeElement) || document.activeElement === document.body;
-  card.remove();
-  if (hadFocus) document.getElementById("message").focus({ preventScroll: true });
+  (card.closest("[data-asked]") ?? card).remove();
+  if (hadFocus) findPlaceAfter().focus({ preventScroll: true });
+}
+
+// Where a person goes on after an answer: the message, the run that waited, else the page.
+function findPlaceAfter() {
+  return (
+    document.getElementById("message") ??
+    document.querySelector("[data-tool-stop]:not([hidden])") ??
+    document.getElementById("main")
+  );
 }
 
 function tick() {

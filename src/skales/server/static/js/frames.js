@@ -62,7 +62,7 @@ export const TAKERS = {
   step: (live, { key, html }) => live.transcript.putStep(key, parseHtml(html).firstElementChild),
 
   ask: (live, { html, text }) => {
-    showCard(live.transcript, parseHtml(html).firstElementChild);
+    showCard(live.transcript.live, parseHtml(html).firstElementChild);
     live.transcript.showNewest();
     announce(text);
   },

@@ -46,7 +46,7 @@ def secrets(home: DataDirectory, vault: Vault, clock: FixedClock) -> SecretStore
 
 @pytest.fixture
 def use(secrets: SecretStore, vault: Vault) -> SecretUse:
-    return SecretUse(secrets, vault)
+    return SecretUse(secrets)
 
 
 def audit(home: DataDirectory) -> list[JsonObject]:

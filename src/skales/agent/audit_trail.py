@@ -4,6 +4,7 @@ Also a call that is cut off gets its lines. Decides nothing; that a line cannot 
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -55,14 +56,20 @@ class CallTrail:
         self.origin = replace(origin, emit=self._take)
 
     async def judge(self, judging: Awaitable[Passage], say: Callable[[Passage], Said]) -> Passage:
-        """Wait for the decision and write it down."""
+        """Wait for the decision and write it down, unless it was noted already."""
         try:
             passage = await judging
         except anyio.get_cancelled_exc_class():
             await self._write_decision(Said("cancelled", "", self._call))
             raise
-        await self._write_decision(say(passage))
+        if not self._number:
+            await self._write_decision(say(passage))
         return passage
+
+    def note(self, said: Said) -> None:
+        """Write the decision down in this thread, which is not the event loop's; what fails is tried once more."""
+        with suppress(StorageError):
+            self._number = self._audit.decided(self._entry(said))
 
     async def run(self, running: Awaitable[ToolResult]) -> ToolResult:
         """Wait for what comes of it and write that down."""
@@ -86,7 +93,11 @@ class CallTrail:
         self._given.emit(event)
 
     async def _write_decision(self, said: Said) -> None:
-        entry = AuditDecision(
+        entry = self._entry(said)
+        self._number = await self._write(lambda: self._audit.decided(entry))
+
+    def _entry(self, said: Said) -> AuditDecision:
+        return AuditDecision(
             session_id=self._given.session_id,
             turn_id=self._given.turn_id,
             call_id=said.call.id,
@@ -100,7 +111,6 @@ class CallTrail:
             proposed=said.proposed,
             secrets=secret_names(said.call.arguments),
         )
-        self._number = await self._write(lambda: self._audit.decided(entry))
 
     async def _write_run(self, result: ToolResult) -> None:
         entry = AuditRun(

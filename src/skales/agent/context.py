@@ -28,6 +28,8 @@ from skales.data.session_compactions import Compaction
 FULL_SHARE = 0.85
 # What is left out grows in steps of this share of the window: with each step the cached prefix is lost.
 _STEP_SHARE = 0.2
+# System prompts that are kept: one a day, and one for weak models.
+_KEPT_SYSTEMS = 4
 
 HistoryRepair = Callable[[Sequence[Message]], tuple[Message, ...]]
 
@@ -96,6 +98,7 @@ class ContextBuilder:
     secret_names: Callable[[], Sequence[str]] = tuple
     counts: HistoryCounts = field(default_factory=HistoryCounts)
     _tools: dict[str, tuple[ToolSpec, int]] = field(default_factory=dict[str, tuple[ToolSpec, int]], init=False)
+    _systems: dict[str, Message] = field(default_factory=dict[str, Message], init=False)
     _shelf: DocumentShelf = field(init=False)
 
     def __post_init__(self) -> None:
@@ -147,8 +150,14 @@ class ContextBuilder:
         return choose(story.messages)
 
     def _head(self, chosen: ChosenModel, story: Story) -> tuple[Message, ...]:
-        system = text_message(Role.SYSTEM, build_system_prompt(self._facts(), compact=chosen.weak))
+        system = self._keep(text_message(Role.SYSTEM, build_system_prompt(self._facts(), compact=chosen.weak)))
         return (system, *present_summary(story.mark.summary)) if story.mark else (system,)
+
+    def _keep(self, system: Message) -> Message:
+        """The same object as long as it says the same, so that it is counted and looked through once."""
+        if len(self._systems) > _KEPT_SYSTEMS:
+            self._systems.clear()
+        return self._systems.setdefault(system.text, system)
 
     def _fixed(self, head: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
         return sum(map(count_message, head)) + sum(map(self._count_tool, tools))

@@ -127,7 +127,7 @@ class Gate:
     async def run(self, call: ToolCall, origin: CallOrigin) -> ToolResult:
         """Judge a call and run it when it may. Always returns a result; only cancellation is raised."""
         trail = CallTrail(self._parts.audit, self._parts.clock, call, origin)
-        passage = await trail.judge(self._judge(call, trail.origin), lambda found: self._say(found, call))
+        passage = await trail.judge(self._judge(call, trail), lambda found: self._say(found, call))
         if isinstance(passage, _Shut):
             return _refusal(passage.text)
         marked = replace(passage, written=passage.call)
@@ -164,22 +164,21 @@ class Gate:
             return Refused("arguments", "malformed", str(error))
         return spec, replace(call, name=spec.name, arguments=arguments)
 
-    async def _judge(self, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
+    async def _judge(self, call: ToolCall, trail: CallTrail) -> PassedCall | _Shut:
         ready = self._prepare(call)
         if isinstance(ready, Refused):
             return _Shut(ready.decision, f"BLOCKED: {ready.words}" if ready.decision == "blocked" else ready.words)
-        return await self._apply_rules(*ready, origin)
+        return await self._apply_rules(*ready, trail)
 
-    async def _apply_rules(self, spec: ToolSpec, call: ToolCall, origin: CallOrigin) -> PassedCall | _Shut:
+    async def _apply_rules(self, spec: ToolSpec, call: ToolCall, trail: CallTrail) -> PassedCall | _Shut:
+        origin = trail.origin
         try:
-            weighed = await anyio.to_thread.run_sync(self._weigh, spec, call, origin)
+            weighed = await anyio.to_thread.run_sync(self._settle, spec, call, trail)
         except StorageError as error:  # what was agreed or sent before cannot be read
             return _Shut("blocked", f"BLOCKED: {error}")
+        if not isinstance(weighed, _Weighed):
+            return weighed
         verdict = weighed.verdict
-        if verdict.outcome is Outcome.DENY:
-            return _Shut("blocked", f"BLOCKED: {verdict.reason}")
-        if verdict.outcome is Outcome.ALLOW or origin.by_user:
-            return PassedCall("user" if origin.by_user else "auto", spec, call, origin)
         if weighed.grant is not None:
             await self._note_use(weighed.grant, origin)
             return PassedCall("granted", spec, call, origin, grant_id=weighed.grant.id, reason=verdict.reason)
@@ -190,6 +189,20 @@ class Gate:
         asking = await anyio.to_thread.run_sync(self._asking, spec, call, weighed, abandon_on_cancel=True)
         decision, approval_id = await self._parts.permission.ask(call, asking, wider, origin)
         return await self._follow(decision, replace(asked, approval_id=approval_id), wider)
+
+    def _settle(self, spec: ToolSpec, call: ToolCall, trail: CallTrail) -> PassedCall | _Shut | _Weighed:
+        """What the rules say, and its line in the log where they need nobody for it. Reads and writes the disk."""
+        origin, weighed = trail.origin, self._weigh(spec, call, trail.origin)
+        verdict = weighed.verdict
+        passage: PassedCall | _Shut
+        if verdict.outcome is Outcome.DENY:
+            passage = _Shut("blocked", f"BLOCKED: {verdict.reason}")
+        elif verdict.outcome is Outcome.ALLOW or origin.by_user:
+            passage = PassedCall("user" if origin.by_user else "auto", spec, call, origin)
+        else:
+            return weighed
+        trail.note(self._say(passage, call))
+        return passage
 
     def _wider(self, spec: ToolSpec, call: ToolCall, weighed: _Weighed, origin: CallOrigin) -> Wider:
         if weighed.asks_anew:

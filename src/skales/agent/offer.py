@@ -5,6 +5,7 @@ providers' caches fit. Spec: ARCHITECTURE.md, "How data flows through one turn".
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -20,10 +21,20 @@ _LOOKED_THROUGH = 400
 _MOST_FOUND = 32
 # Names that begin alike are told as a family from this number on.
 _FAMILY = 6
+# Offers that are kept, the newest.
+_KEPT_OFFERS = 32
 # What a weak model chooses from.
 _WEAK_OFFER = 8
 
 _NAME = re.compile(r"[a-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Offered:
+    """What was offered while these tools were on."""
+
+    enabled: Sequence[ToolSpec]
+    tools: tuple[ToolSpec, ...]
 
 
 @dataclass(slots=True)
@@ -33,12 +44,23 @@ class ToolOffer:
     toolbox: Toolbox
     pinned: Callable[[], Sequence[str]] = tuple
     _finders: dict[str, ToolSpec] = field(default_factory=dict[str, ToolSpec])
+    _kept: OrderedDict[tuple[str, ...], _Offered] = field(default_factory=OrderedDict[tuple[str, ...], _Offered])
 
     def choose(self, messages: Sequence[Message]) -> tuple[ToolSpec, ...]:
-        """The tools for the next request of a conversation, in a stable order."""
-        known = {spec.name: spec for spec in self.toolbox.enabled() if spec.safety is not Safety.MANUAL}
-        basic = [spec.name for spec in known.values() if spec.is_basic]
-        names = dict.fromkeys([*basic, *self.pinned(), *_find_names(messages, known)])
+        """The tools for the next request of a conversation, in a stable order; the same object while it is the same."""
+        enabled = self.toolbox.enabled()
+        known = frozenset(spec.name for spec in enabled)
+        wanted = tuple(dict.fromkeys([*self.pinned(), *_find_names(messages, known)]))
+        kept = self._kept.get(wanted)
+        if kept is None or kept.enabled is not enabled:
+            kept = self._kept[wanted] = _Offered(enabled, self._choose(enabled, wanted))
+            if len(self._kept) > _KEPT_OFFERS:
+                self._kept.popitem(last=False)
+        return kept.tools
+
+    def _choose(self, enabled: Sequence[ToolSpec], wanted: Sequence[str]) -> tuple[ToolSpec, ...]:
+        known = {spec.name: spec for spec in enabled if spec.safety is not Safety.MANUAL}
+        names = dict.fromkeys([*(spec.name for spec in known.values() if spec.is_basic), *wanted])
         offered = [known[name] for name in names if name in known]
         others = [spec for spec in known.values() if spec.name not in names]
         return tuple(self._tell_of(others, spec) if spec.name == FINDER else spec for spec in offered)

@@ -32,12 +32,16 @@ from skales.core.events import (
 from skales.core.json import JsonValue
 from skales.core.ports import ChatRequest, ChosenModel, ModelChooser, ModelTraits, Provider, ProviderEvent
 from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict
+from skales.security.clean_messages import CleanMessages
 from skales.security.marks import MARKER
 from skales.security.veil import Veil
-from skales.security.veiled_messages import veil_call, veil_message, veil_result
+from skales.security.veiled_messages import veil_call, veil_result
 
 # A marker in such a call would be written, sent or deleted in place of what it stands for.
 _LASTING = frozenset({Effect.OUTBOUND, Effect.WRITES, Effect.DESTRUCTIVE, Effect.SPENDS})
+# Characters that are looked through in less time than another thread needs to begin; a call counts as so many.
+_SHORT = 2_000
+_CALL = 200
 _HIDDEN = (
     "the arguments hold the marker of a hidden secret, which would be used in place of the secret itself. "
     "Leave that part as it is, or let a stored secret be used by its name"
@@ -49,6 +53,8 @@ def veil_results(veil: Veil) -> Round:
 
     async def hold_back(passed: PassedCall, proceed: Proceed) -> ToolResult:
         result = await proceed(passed)
+        if result.data is None and len(result.text) <= _SHORT:
+            return veil_result(veil, result)
         return await anyio.to_thread.run_sync(veil_result, veil, result)
 
     return hold_back
@@ -91,17 +97,21 @@ class VeiledProvider:
     """A provider that gets no secret to read."""
 
     provider: Provider
-    veil: Veil
+    clean: CleanMessages
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent, None]:
         """Ask without secrets, and yield what comes."""
-        veiled = await anyio.to_thread.run_sync(self._without_secrets, request)
+        new = self.clean.unknown(request.messages)
+        if sum(len(message.text) + _CALL * len(message.tool_calls) for message in new) <= _SHORT:
+            veiled = self._without_secrets(request)
+        else:
+            veiled = await anyio.to_thread.run_sync(self._without_secrets, request)
         async with aclosing(self.provider.stream(veiled)) as events:
             async for event in events:
                 yield event
 
     def _without_secrets(self, request: ChatRequest) -> ChatRequest:
-        return replace(request, messages=tuple(veil_message(self.veil, message) for message in request.messages))
+        return replace(request, messages=self.clean.veil(request.messages))
 
     async def list_models(self) -> list[str]:
         """Model ids the endpoint offers."""
@@ -117,7 +127,7 @@ class VeiledChooser:
     """Chooses as another does, models that get no secret to read."""
 
     chooser: ModelChooser
-    veil: Veil
+    clean: CleanMessages
 
     def choose(self, provider_id: str = "", model: str = "") -> ChosenModel:
         """The named one, or what the settings say."""
@@ -147,7 +157,7 @@ class VeiledChooser:
         self.chooser.report_success(provider_id)
 
     def _veiled(self, chosen: ChosenModel) -> ChosenModel:
-        return replace(chosen, provider=VeiledProvider(chosen.provider, self.veil))
+        return replace(chosen, provider=VeiledProvider(chosen.provider, self.clean))
 
 
 def _holds_marker(value: JsonValue) -> bool:

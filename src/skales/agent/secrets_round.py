@@ -5,9 +5,8 @@ run a command get secrets. Spec: security.md, "Secrets".
 """
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import anyio.to_thread
 
@@ -24,20 +23,11 @@ from skales.security.placeholders import Filling, covers_host, fill, host_of, re
 _RULE = "secret"
 
 
-class KnownSecrets(Protocol):
-    """What is needed of the vault."""
-
-    def known_values(self) -> Collection[str]:
-        """Every secret that can be opened now."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class SecretUse:
     """Judges calls that name secrets, and goes around those that run."""
 
     secrets: SecretStore
-    vault: KnownSecrets
 
     def judge(self, spec: ToolSpec, call: ToolCall, _origin: CallOrigin) -> Verdict:
         """Whether the secrets that a call names may go where it goes; one that is bound to nothing asks."""
@@ -59,19 +49,20 @@ class SecretUse:
         return Verdict(Outcome.ALLOW)
 
     async def go_around(self, passed: PassedCall, proceed: Proceed) -> ToolResult:
-        """Fill the secrets in, let the call run, and mask every secret of the vault in what comes back."""
+        """Fill the secrets in, let the call run, and mask them in what comes back.
+
+        Of a call that names none, the round that masks every result takes care.
+        """
         names = secret_names(passed.call.arguments) if takes_secrets(passed.spec) else ()
-        inner, used = passed, tuple[str, ...]()
-        if names:
-            inner, used = await anyio.to_thread.run_sync(self._fill, passed, names)
-        mask = await anyio.to_thread.run_sync(self._mask, used)
+        if not names:
+            return await proceed(passed)
+        inner, used = await anyio.to_thread.run_sync(self._fill, passed, names)
+        mask = mask_for(frozenset(used))
         inner = replace(inner, origin=replace(passed.origin, emit=_masked_emit(passed.origin.emit, mask)))
         try:
             result = await proceed(inner)
         except SkalesError as error:
             raise ToolError(mask.mask(error.message), hint=mask.mask(error.hint), code=error.code) from error
-        # A secret may have been made or sealed meanwhile.
-        mask = await anyio.to_thread.run_sync(self._mask, used)
         return _masked(result, mask)
 
     def _fill(self, passed: PassedCall, names: tuple[str, ...]) -> tuple[PassedCall, tuple[str, ...]]:
@@ -87,9 +78,6 @@ class SecretUse:
             raise InputError("A command cannot be given this secret")
         call = replace(passed.call, arguments=filled.arguments)
         return replace(passed, call=call, environment=filled.environment), tuple(values.values())
-
-    def _mask(self, used: tuple[str, ...]) -> ValueMask:
-        return mask_for(frozenset((*self.vault.known_values(), *used)))
 
 
 def takes_secrets(spec: ToolSpec) -> bool:

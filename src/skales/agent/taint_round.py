@@ -36,6 +36,7 @@ _NETWORK_WORDS = re.compile(
 _MOST_FILES = 2_000
 _MOST_CHANGED = 200_000
 _CLOCK_SLACK_S = 2.0
+_CHANGING = frozenset({Effect.WRITES, Effect.DESTRUCTIVE})
 # Tools that say whose text they return themselves, because they start conversations of their own.
 _NAME_THEMSELVES = frozenset({"dispatch_subtasks", "run_workflow"})
 # What is kept elsewhere than in files: tool that keeps it → kind and the argument that names it; else the result's id.
@@ -82,6 +83,10 @@ class TaintRound:
         """The round for the gate."""
         self._warn(passed)
         began_ms = self.clock.now_ms()
+        if not passed.spec.effects & _CHANGING and not _command_of(passed):
+            # Its inputs are afterwards what they were before.
+            result = await proceed(passed)
+            return await anyio.to_thread.run_sync(self._settle, passed, result, None, began_ms)
         read_before = await anyio.to_thread.run_sync(self._sources_of_inputs, passed)
         result = await proceed(passed)
         return await anyio.to_thread.run_sync(self._settle, passed, result, read_before, began_ms)
@@ -95,7 +100,10 @@ class TaintRound:
         if danger is not None:
             origin.emit(Notice("warning", f"{passed.spec.name}: {explain(danger, origin.sources)}"))
 
-    def _settle(self, passed: PassedCall, result: ToolResult, inputs: Sequence[str], began_ms: int) -> ToolResult:
+    def _settle(
+        self, passed: PassedCall, result: ToolResult, inputs: Sequence[str] | None, began_ms: int
+    ) -> ToolResult:
+        inputs = self._sources_of_inputs(passed) if inputs is None else inputs
         shown = [*result.sources, *self._foreign(passed, result), *self._kept_sources(passed, result)]
         if _shows_files(passed.spec):
             shown += inputs

@@ -17,7 +17,7 @@ from skales.agent.ceilings import TurnTime
 from skales.agent.commands import WHY, is_tool_command, is_why_command, parse_tool_arguments, tool_name
 from skales.agent.explain import render_explanation
 from skales.agent.marks import FOUND_LINKS, SOURCES
-from skales.agent.origin import CallOrigin
+from skales.agent.origin import CallOrigin, Marks
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
 from skales.agent.taint_round import links_of
@@ -47,6 +47,8 @@ _log = logging.getLogger(__name__)
 
 # Spec: orchestrator.md, "Loop control".
 MAX_ITERATIONS = 40
+# Characters that are looked through in less time than another thread needs to begin.
+_SHORT_TEXT = 2_000
 
 
 class Turn:
@@ -66,8 +68,6 @@ class Turn:
         ceilings = parts.ceilings()
         self._time = TurnTime(ceilings.minutes, emit)
         self._emit = self._time.emit
-        # Calls as they were asked for; in the file their secrets are masked.
-        self._asked: dict[str, ToolCall] = {}
         self._guard = RepeatGuard(ceilings.calls)
         self._answerer = Answerer(parts, order, self._emit)
         self._started_s = parts.clock.monotonic_s()
@@ -97,14 +97,14 @@ class Turn:
         order = self._order
         session = await anyio.to_thread.run_sync(self._parts.sessions.load, order.session_id)
         if order.speaks:
-            await self._close_open_calls("Cancelled, not run: the user went on with a new message")
+            await self._close_open_calls("Cancelled, not run: the user went on with a new message", session)
             await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
         if is_tool_command(order.text):
             return await self._run_command()
         if is_why_command(order.text):
             return await self._explain(session)
         chosen = self._choose(session)
-        if order.speaks and await anyio.to_thread.run_sync(self._holds_secret):
+        if order.speaks and await self._holds_secret():
             self._emit(Notice("info", "A secret in your message was hidden from the model and the history"))
         if order.compacts:
             await self._answerer.compact_now(chosen, session)
@@ -113,9 +113,13 @@ class Turn:
             return await self._loop(chosen)
         return await self._end_late()
 
-    def _holds_secret(self) -> bool:
-        message = self._order.message
-        return veil_message(self._parts.veil, message) is not message
+    async def _holds_secret(self) -> bool:
+        veil, message = self._parts.veil, self._order.message
+        is_short = len(message.text) <= _SHORT_TEXT and len(message.content) == 1
+        veiled = (
+            veil_message(veil, message) if is_short else await anyio.to_thread.run_sync(veil_message, veil, message)
+        )
+        return veiled is not message
 
     def _choose(self, session: Session) -> ChosenModel:
         """Who is asked first; the turn has started, whoever it is. Raises ProviderError when there is nobody."""
@@ -137,18 +141,24 @@ class Turn:
 
     async def _loop(self, chosen: ChosenModel) -> TurnEnded:
         standby = Standby(self._parts.chooser, chosen, self._emit)
+        session, marks = await anyio.to_thread.run_sync(self._look)
+        calls = find_open_calls(session.messages)
         for _ in range(MAX_ITERATIONS):
-            session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
-            open_calls = [self._asked.get(call.id, call) for call in find_open_calls(session.messages)]
-            if open_calls:
-                if not await self._answer_calls(open_calls):
+            if calls:
+                if not await self._answer_calls(calls, marks):
                     return self._limit("The model repeated the same call five times", "Say differently what you need")
-                continue
+                session, marks = await anyio.to_thread.run_sync(self._look)
             answer = await self._answerer.ask(standby, session)
-            self._asked = {call.id: call for call in answer.tool_calls}
-            if not answer.tool_calls:
+            # As they were asked for; in the file their secrets are masked.
+            calls = answer.tool_calls
+            if not calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
+
+    def _look(self) -> tuple[Session, Marks]:
+        """The conversation as it is, and what it has read; both from the disk."""
+        session = self._parts.sessions.load(self._order.session_id)
+        return session, self._parts.marks.read(session)
 
     async def _end_late(self) -> TurnEnded:
         minutes = f"{self._time.minutes:g}"
@@ -159,12 +169,12 @@ class Turn:
 
     # --- tools ---
 
-    async def _answer_calls(self, calls: Sequence[ToolCall]) -> bool:
-        """Answer each open call; False when the model is going in circles."""
+    async def _answer_calls(self, calls: Sequence[ToolCall], marks: Marks) -> bool:
+        """Answer each open call; False when the model is going in circles. `marks` are those before the first one."""
         for index, call in enumerate(calls):
             repeat = self._guard.count(call)
             if repeat is Repeat.RUN:
-                await self._run_call(call, first_of_batch=index == 0)
+                await self._run_call(call, marks if index == 0 else None, first_of_batch=index == 0)
                 continue
             text = self._guard.explain(call)
             self._emit(ToolStarted(call, self._parts.gate.describe(call), index == 0))
@@ -174,13 +184,17 @@ class Turn:
                 return False
         return True
 
-    async def _run_call(self, call: ToolCall, *, first_of_batch: bool, by_user: bool = False) -> None:
+    async def _run_call(
+        self, call: ToolCall, marks: Marks | None = None, *, first_of_batch: bool, by_user: bool = False
+    ) -> None:
         self._emit(ToolStarted(call, self._parts.gate.describe(call), first_of_batch))
         started_s = self._parts.clock.monotonic_s()
         if self._parts.started.is_marked(self._order.session_id, call.id):
             # It ran in an earlier life of the program and must not run twice.
             await self._save_result(call, await self._interrupted(call), 0)
             return
+        if marks is None:
+            marks = await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id)
         origin = CallOrigin(
             session_id=self._order.session_id,
             surface=self._order.surface,
@@ -188,7 +202,7 @@ class Turn:
             by_user=by_user,
             decided=self._order.decisions.get(call.id),
             turn_id=self._id,
-            marks=await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id),
+            marks=marks,
         )
         result = await self._parts.gate.run(call, origin)
         await self._save_result(call, result, self._since_ms(started_s))
@@ -206,10 +220,14 @@ class Turn:
         self._parts.started.clear(self._order.session_id, call.id)
         self._emit(ToolFinished(call, result, duration_ms))
 
-    async def _close_open_calls(self, reason: str) -> None:
-        """Give each call that has no result one that says why, so that the session can go on."""
+    async def _close_open_calls(self, reason: str, session: Session | None = None) -> None:
+        """Give each call that has no result one that says why, so that the session can go on.
+
+        `session` is the conversation, where it was loaded just now.
+        """
         try:
-            session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
+            if session is None:
+                session = await anyio.to_thread.run_sync(self._parts.sessions.load, self._order.session_id)
         except NotFoundError:
             return
         for call in find_open_calls(session.messages):

@@ -94,7 +94,7 @@ def build_gate(needs: GateNeeds) -> GateRooms:
         own=(needs.directory.results, needs.directory.root),
         describe=lambda spec, call: veil.text(needs.toolbox.describe(spec, call.arguments)),
     )
-    secret_use = SecretUse(needs.secrets, needs.vault)
+    secret_use = SecretUse(needs.secrets)
     taint = TaintJudge(lambda: needs.policy().mode, lambda: _working_folders(needs.policy().paths))
     taint_round = TaintRound(
         judge=taint, workspace=needs.directory.workspace, marks=marks, files=needs.tainted, clock=needs.clock

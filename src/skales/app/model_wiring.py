@@ -21,6 +21,7 @@ from skales.data.sign_ins import SignIns
 from skales.data.spending import SpendingStore
 from skales.data.vault import Vault
 from skales.localmodels.local_models import LocalModels
+from skales.security.clean_messages import CleanMessages
 from skales.security.veil import Veil
 
 
@@ -69,7 +70,7 @@ def build_models(needs: ModelNeeds, chooser: ModelChooser | None) -> ModelRooms:
     return ModelRooms(
         local=local,
         models=models,
-        chooser=VeiledChooser(asked, needs.veil),
+        chooser=VeiledChooser(asked, CleanMessages(needs.veil)),
         ledger=ledger,
         spending=spending,
         accounts=accounts,

@@ -6,6 +6,7 @@ One table for the stores, for the change of keys and for what must be kept out o
 import copy
 import re
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from skales.data.vault_text import is_mask, is_sealed
 
 # Shorter texts are in every second word; they cannot be kept out of anything.
 _LEAST_KNOWN = 6
+# Seconds within which the files are not looked at again.
+_FRESH_S = 0.2
 _SECRET_NAME = re.compile(r"(key|token|secret|password|auth|authorization|cookie|credentials?)$", re.IGNORECASE)
 
 Raw = dict[str, JsonValue]
@@ -186,21 +189,37 @@ class SecretDocument:
 
 
 class KnownValues:
-    """Every secret of a data directory that opens now; files are read again when they changed. Thread-safe."""
+    """Every secret of a data directory that opens now; files are read again when they changed. Thread-safe.
 
-    def __init__(self, directory: DataDirectory, quarantine: Quarantine) -> None:
+    It is asked for every text. What another program writes counts a moment later, what this one writes at once.
+    """
+
+    def __init__(
+        self, directory: DataDirectory, quarantine: Quarantine, monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
         self._directory = directory
         self._quarantine = quarantine
+        self._monotonic_s = monotonic_s
         self._kept: tuple[tuple[object, ...], frozenset[str]] = ((), frozenset())
+        self._fresh_until_s = 0.0
         self._lock = threading.Lock()
 
-    def known(self, sealer: Sealer, changed: int) -> Collection[str]:
-        """All of them that are long enough to be told from words."""
-        state: tuple[object, ...] = (changed, *(_state(file.path_of(self._directory)) for file in SECRET_FILES))
+    def look_again(self) -> None:
+        """Something was written."""
+        self._fresh_until_s = 0.0
+
+    def known(self, sealer: Sealer, changed: int) -> frozenset[str]:
+        """All of them that are long enough to be told from words; the same object as long as they are the same."""
+        now_s = self._monotonic_s()
+        state, values = self._kept
+        if now_s < self._fresh_until_s and state[0] == changed:
+            return values
+        self._fresh_until_s = now_s + _FRESH_S
+        state = (changed, *(_state(file.path_of(self._directory)) for file in SECRET_FILES))
         with self._lock:
             if self._kept[0] != state:
                 found = frozenset[str]().union(*(self._read(sealer, file) for file in SECRET_FILES))
-                self._kept = (state, found)
+                self._kept = (state, self._kept[1] if found == self._kept[1] else found)
             return self._kept[1]
 
     def _read(self, sealer: Sealer, file: SecretFile) -> Collection[str]:

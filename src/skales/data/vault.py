@@ -5,7 +5,7 @@ AES-256-GCM; what is bound to a sealed value is its place, so that it opens nowh
 """
 
 import secrets
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -52,8 +52,11 @@ class Vault:
     @contextmanager
     def writing(self) -> Generator[None]:
         """Hold this from sealing until the sealed value is on the disk: no key goes away meanwhile."""
-        with self.keys.holding():
-            yield
+        try:
+            with self.keys.holding():
+                yield
+        finally:
+            self._values.look_again()
 
     def seal(self, text: str, place: str) -> str:
         """The text, sealed for one place, such as `settings.json:providers/openai/apiKey`.
@@ -117,10 +120,11 @@ class Vault:
         """Ask the key store again."""
         self.keys.retry()
 
-    def known_values(self) -> Collection[str]:
+    def known_values(self) -> frozenset[str]:
         """Every secret of the data directory that can be opened now, to keep it out of texts.
 
-        Read anew only when a file changed. What is not at hand is not waited for. Raises StorageError.
+        Read anew only when a file changed; the same object until then. What is not at hand is not waited for.
+        Raises StorageError.
         """
         return self._values.known(self, self.changed)
 

@@ -4,25 +4,24 @@ Besides what looks like a secret, the person's own stored secrets are masked wha
 was taken out of is remembered as clean, so that a long conversation is not looked through again for each request.
 """
 
-import base64
 import hashlib
 import json
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from urllib.parse import quote, quote_plus
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
+from skales.security.known_values import spellings
 from skales.security.marks import Secret
 from skales.security.redact import conceal, conceal_value
 
 # Shorter ones stand in too many ordinary words.
 MIN_KNOWN = 6
 _REMEMBERED = 8_192
-# To look through less than this is faster than to remember it.
-_MIN_REMEMBERED = 200
+# To look through less than this is as fast as to remember it.
+_MIN_REMEMBERED = 16
 _MARKER_KIND = "stored secret"
 # Above this a value is a picture or a file; its name would have to say so to be one of ours.
 _OPAQUE = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content", "data", "data_base64"})
@@ -36,8 +35,9 @@ class Veil:
 
     def __init__(self, known: Callable[[], Collection[str]] = tuple) -> None:
         self._known = known
-        self._values: frozenset[str] = frozenset()
+        self._values: Collection[str] = ()
         self._matcher: re.Pattern[str] | None = None
+        self._epoch = 0
         self._clean: OrderedDict[bytes, None] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -68,23 +68,47 @@ class Veil:
         return shown, [*stored, *found]
 
     def value(self, value: JsonValue) -> JsonValue:
-        """A copy of a JSON value with markers for its secrets; a value under a secret's name is masked whole."""
-        return conceal_value(value, self.text, _OPAQUE)
+        """A JSON value with markers for its secrets, itself when it has none.
+
+        A value under a secret's name is masked whole.
+        """
+        if not value or isinstance(value, (bool, int, float)):
+            return value
+        self._look_up()
+        try:
+            digest = _digest(json.dumps(value, check_circular=False))
+        except (TypeError, ValueError, RecursionError):  # nothing that could come out of a file
+            return conceal_value(value, self.text, _OPAQUE)
+        if self._is_clean(digest):
+            return value
+        shown = conceal_value(value, self.text, _OPAQUE)
+        if shown == value:
+            self._remember(digest)
+            return value
+        return shown
 
     def fields(self, value: JsonObject) -> JsonObject:
         """The same of an object."""
         return as_object(self.value(value))
 
+    def epoch(self) -> int:
+        """Counts up when other secrets are known; what was clean before need not be so any more."""
+        self._look_up()
+        return self._epoch
+
     def _look_up(self) -> re.Pattern[str] | None:
         try:
-            values = frozenset(value for value in self._known() if len(value) >= MIN_KNOWN)
+            values = self._known()
         except SkalesError:  # what was known before still counts
-            values = self._values
+            return self._matcher
+        if values is self._values:
+            return self._matcher
         with self._lock:
-            if values != self._values:
-                self._values = values
+            if frozenset(values) != frozenset(self._values):
                 self._matcher = _compile(values)
                 self._clean.clear()
+                self._epoch += 1
+            self._values = values
             return self._matcher
 
     def _is_clean(self, digest: bytes) -> bool:
@@ -140,29 +164,11 @@ def _texts(value: JsonValue) -> Sequence[str]:
 
 
 def _compile(values: Collection[str]) -> re.Pattern[str] | None:
-    spellings = {spelling for value in values for spelling in _spell(value) if len(spelling) >= MIN_KNOWN}
-    if not spellings:
+    forms = {form for value in values if len(value) >= MIN_KNOWN for form in spellings(value) if len(form) >= MIN_KNOWN}
+    if not forms:
         return None
     # The longest first, so that no other one's beginning leaves an end behind.
-    return re.compile("|".join(re.escape(text) for text in sorted(spellings, key=lambda text: (-len(text), text))))
-
-
-def _spell(value: str) -> Collection[str]:
-    """How a value may stand in a text: as it is, in JSON, in an address, in base64 alone or behind other bytes."""
-    raw = value.encode("utf-8", "surrogatepass")
-    plain = base64.b64encode(raw).decode().rstrip("=")
-    # Within a longer text base64 depends on what stands before; the first and last characters mix with the neighbours.
-    shifted = {
-        base64.b64encode(b"\0" * shift + raw).decode()[_parts(shift * 8, 6) : -4] for shift in (1, 2) if len(raw) > 9
-    }
-    escaped = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    encoded = {quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")}
-    both = {plain, plain.replace("+", "-").replace("/", "_"), *shifted}
-    return {value, *escaped, *encoded, *(text for text in both if len(text) >= 2 * MIN_KNOWN)}
-
-
-def _parts(number: int, by: int) -> int:
-    return -(-number // by)
+    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form))))
 
 
 def _digest(text: str) -> bytes:

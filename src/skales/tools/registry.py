@@ -51,6 +51,7 @@ class BuiltinToolbox:
         self._addons = addons
         self._conditions = conditions
         self._worded: dict[str, ToolSpec] = {}
+        self._enabled: tuple[tuple[Mapping[str, bool], Mapping[str, Standing]], tuple[ToolSpec, ...]] | None = None
 
     def specs(self) -> Sequence[ToolSpec]:
         """Every built-in tool in a stable order, switched off ones included."""
@@ -76,11 +77,13 @@ class BuiltinToolbox:
         return self._with_words(entry.spec) if entry else None
 
     def enabled(self) -> Sequence[ToolSpec]:
-        """The tools that are on, in the same order."""
-        switches = self._addons()
-        on = [spec for spec in self.specs() if not spec.addon or is_addon_on(spec.addon, switches)]
-        unmet = {need for need in {spec.needs for spec in on if spec.needs} if self._stand(need).missing}
-        return [spec for spec in on if spec.needs not in unmet]
+        """The tools that are on, in the same order; the same object as long as they are the same."""
+        state = (self._addons(), {need: self._stand(need) for need in self._needs})
+        if self._enabled is None or self._enabled[0] != state:
+            switches, stands = state
+            on = [spec for spec in self.specs() if not spec.addon or is_addon_on(spec.addon, switches)]
+            self._enabled = (state, tuple(spec for spec in on if not spec.needs or not stands[spec.needs].missing))
+        return self._enabled[1]
 
     def search(self, request: str, limit: int) -> Sequence[ToolSpec]:
         """The tools that are on and that a request may be about, the likeliest first."""
@@ -151,6 +154,10 @@ class BuiltinToolbox:
     @cached_property
     def _entries(self) -> Mapping[str, IndexEntry]:
         return {entry.spec.name: entry for entry in load_index()}
+
+    @cached_property
+    def _needs(self) -> frozenset[str]:
+        return frozenset(entry.spec.needs for entry in self._entries.values() if entry.spec.needs)
 
     @cached_property
     def _finder(self) -> ToolFinder:

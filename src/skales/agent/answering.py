@@ -149,6 +149,7 @@ class Answerer:
             provider_id=chosen.provider_id,
             request=built.request,
             session_id=self._order.session_id,
+            estimated_tokens=built.estimated_tokens,
         )
         await self._clear_budget(call)
         started_s = self._parts.clock.monotonic_s()

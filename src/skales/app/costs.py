@@ -68,7 +68,7 @@ class CallAccounts:
         traits = self._facts(call.provider_id, call.request.model)
         if is_free(traits):
             return None
-        planned = price_usage(traits, Usage(input_tokens=estimate_tokens(call.request))) or 0.0
+        planned = price_usage(traits, Usage(input_tokens=_tokens_of(call))) or 0.0
         met = [
             found
             for ceiling, limit_usd in limits.items()
@@ -97,7 +97,7 @@ class CallAccounts:
         """Write a call down, its tokens estimated when the endpoint told none."""
         is_told = bool(usage.input_tokens or usage.output_tokens)
         if not is_told:
-            usage = Usage(estimate_tokens(call.request), math.ceil(output_characters / _CHARACTERS_PER_TOKEN))
+            usage = Usage(_tokens_of(call), math.ceil(output_characters / _CHARACTERS_PER_TOKEN))
         cost_usd = price_usage(self._facts(call.provider_id, call.request.model), usage)
         if cost_usd:
             self._spending.add(self.payer(call.session_id), cost_usd)
@@ -216,6 +216,10 @@ def meet(ceiling: Ceiling, limit_usd: float, state: Spending, planned_usd: float
         spent_usd=spent_usd,
         next_usd=allowed_usd + steps * limit_usd,
     )
+
+
+def _tokens_of(call: ModelCall) -> int:
+    return call.estimated_tokens or estimate_tokens(call.request)
 
 
 def estimate_tokens(request: ChatRequest) -> int:

@@ -1,5 +1,6 @@
 """What the settings allow, as the rules that the gate and the tools go by."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,22 @@ from skales.data.setting_shapes import FileAccess, SandboxMode, Settings
 from skales.security.network import NetworkPolicy, parse_domain
 from skales.security.paths import PathPolicy
 from skales.tools.programs import SandboxRules
+
+
+class Rulebook:
+    """The policy that the settings ask for; built anew only when they changed."""
+
+    def __init__(self, settings: Callable[[], Settings], directory: DataDirectory) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._kept: tuple[Settings, Policy] | None = None
+
+    def policy(self) -> Policy:
+        """As it is now."""
+        settings = self._settings()
+        if self._kept is None or self._kept[0] is not settings:
+            self._kept = (settings, build_policy(settings, self._directory))
+        return self._kept[1]
 
 
 def build_policy(settings: Settings, directory: DataDirectory) -> Policy:

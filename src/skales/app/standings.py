@@ -26,7 +26,7 @@ def name_conditions(
 
 def stand_connectors(connectors: ConnectorStore) -> Standing:
     """Whether there is a connector to call, and what they are called."""
-    names = [connector.id for connector in connectors.list()]
+    names = connectors.ids()
     missing = "" if names else "No connector is set up; `skales connectors add` sets one up"
     return Standing(missing, ", ".join(names))
 
@@ -44,4 +44,4 @@ def _stand_vaults(settings: Settings) -> Standing:
 
 
 def _stand_servers(profiles: FtpProfiles) -> Standing:
-    return Standing("" if profiles.list() else "No server is set up; `skales ftp add` sets one up")
+    return Standing("" if profiles.has_any() else "No server is set up; `skales ftp add` sets one up")

@@ -7,7 +7,6 @@ from skales.agent.ceilings import Ceilings
 from skales.agent.compaction import Compactor
 from skales.agent.context import ContextBuilder
 from skales.agent.offer import ToolOffer
-from skales.agent.policy import Policy
 from skales.agent.summary import OpenTask
 from skales.agent.turn_parts import TurnParts
 from skales.app.app import App
@@ -19,7 +18,7 @@ from skales.app.kill_switch import KillParts, KillSwitch
 from skales.app.model_wiring import ModelNeeds, build_models
 from skales.app.notices import NoticeBoard, NoticedTurns
 from skales.app.program import Program
-from skales.app.rules import build_policy, build_sandbox_rules
+from skales.app.rules import Rulebook, build_sandbox_rules
 from skales.app.secret_scan import SecretScan
 from skales.app.small_jobs import SmallJobParts, SmallJobs
 from skales.app.standings import name_conditions
@@ -80,9 +79,7 @@ def build_app(
     stores = open_tool_stores(directory, quarantine, clock, ids, vault)
     search = search_desk.SearchDesk(settings.load, clock)
 
-    def policy() -> Policy:
-        return build_policy(settings.load(), directory)
-
+    policy = Rulebook(settings.load, directory).policy
     questions, intents = ApprovalStore(directory, quarantine), OutboxStore(directory, quarantine, clock, ids)
     notices = NoticeBoard(clock, questions.pending, quarantine.notices, intents.unsure, veil.text)
     program = Program(directory, settings.load, quarantine)

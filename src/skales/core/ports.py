@@ -207,12 +207,16 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """A call to a model, as the accounts see it. `session_id` is empty when no conversation is behind it."""
+    """A call to a model, as the accounts see it. `session_id` is empty when no conversation is behind it.
+
+    `estimated_tokens` is what the request takes, where somebody counted already.
+    """
 
     session_id: SessionId
     purpose: Purpose
     provider_id: str
     request: ChatRequest
+    estimated_tokens: int = 0
 
 
 class Ceiling(StrEnum):

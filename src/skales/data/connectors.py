@@ -71,6 +71,11 @@ class ConnectorStore:
         """
         return self._list(GRACE_S)
 
+    def ids(self) -> Sequence[str]:
+        """What those that can be used are called; no secret is opened for it."""
+        parsed = (_parse(as_object(entry)) for entry in as_list(self._document.peek().get("connectors")))
+        return list(dict.fromkeys(connector.id for connector in parsed if connector))
+
     def _list(self, wait_s: float) -> Sequence[Connector]:
         try:
             raw = self._document.read(wait_s)

@@ -108,6 +108,10 @@ class FtpProfiles:
         """
         return self._list(GRACE_S)
 
+    def has_any(self) -> bool:
+        """Whether there is one; no password is opened for it."""
+        return any(_parse(as_object(entry)) for entry in as_list(self._document.peek().get("profiles")))
+
     def _list(self, wait_s: float) -> Sequence[FtpProfile]:
         try:
             entries = as_list(self._document.read(wait_s).get("profiles"))

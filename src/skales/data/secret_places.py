@@ -152,6 +152,7 @@ class SecretDocument:
         self._file = file
         self._quarantine = quarantine
         self._vault = vault
+        self._peeked: tuple[Stamp, Raw] | None = None
 
     def read(self, wait_s: float = GRACE_S) -> Raw:
         """The object with its secrets open; one that does not open stays sealed, and a notice says why.
@@ -169,6 +170,21 @@ class SecretDocument:
             name = place.partition(":")[2].removeprefix("/").replace("/", ".")
             self._quarantine.report(self.path, f"{name} does not open: {trouble}")
         return opened, stamp
+
+    def peek(self) -> Raw:
+        """The object as it lies there, its secrets sealed; for what needs none. Looks only when the file changed.
+
+        Empty while there is no usable file. Raises StorageError.
+        """
+        with storage_errors(self.path, "read"):
+            stamp = stamp_of(self.path)
+        if self._peeked is None or self._peeked[0] != stamp:
+            try:
+                raw, stamp = read_stamped(self.path, self._quarantine)
+            except (NotFoundError, BrokenDocumentError):
+                raw = {}
+            self._peeked = (stamp, raw)
+        return self._peeked[1]
 
     def update(self, change: Change) -> None:
         """Let `change` alter the object with its secrets open, and write it with them sealed.

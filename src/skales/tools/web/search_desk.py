@@ -32,6 +32,7 @@ class SearchDesk:
         self._settings = settings
         self._clock = clock
         self._resting_until_s: dict[str, float] = {}
+        self._known: tuple[Settings, Sequence[ReadyEngine]] | None = None
 
     def engines(self) -> Sequence[ReadyEngine]:
         """Those to ask, in their order; the ones that rest are left out."""
@@ -64,6 +65,11 @@ class SearchDesk:
 
     def _set_up(self) -> Sequence[ReadyEngine]:
         settings = self._settings()
+        if self._known is None or self._known[0] is not settings:
+            self._known = (settings, self._find(settings))
+        return self._known[1]
+
+    def _find(self, settings: Settings) -> Sequence[ReadyEngine]:
         if settings.search_engine is SearchEngine.OFF:
             return ()
         first = [] if settings.search_engine is SearchEngine.AUTO else [settings.search_engine.value]

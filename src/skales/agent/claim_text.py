@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skales.agent.claim_words import EARLIER, TRIGGER_PHRASE, TRIGGERS
+from skales.agent.claim_patterns import EARLIER
 
 # What goes on longer without an end is not looked at, so that it costs no more than others.
 _LONGEST_SENTENCE = 500
@@ -16,7 +16,6 @@ _LONGEST_GREETING = 200
 _MOST_LETTERS = 10
 # Of a name that holds spaces.
 _MOST_WORDS = 6
-_WORD = re.compile(r"[^\W\d_]+(?:-mailed)?")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
@@ -64,17 +63,22 @@ _END_OF_LETTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it stands, as it is judged (quotations taken out), and the names in it.
+    """A sentence as it stands, and as it is judged, with quotations taken out.
 
-    `is_earlier` when it, or the heading above its list, speaks of earlier. `introduces` code or text that follows.
+    `is_past` when the heading above its list speaks of earlier. `listed` is the item that follows it, `introduces` when
+    code or text does.
     """
 
     text: str
     spoken: str
-    names: tuple[str, ...]
-    is_earlier: bool
-    is_item: bool = False
+    is_past: bool = False
+    listed: str = ""
     introduces: bool = False
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether it, or the heading above its list, speaks of earlier."""
+        return self.is_past or bool(EARLIER.search(self.spoken))
 
 
 def split_answer(answer: str) -> Iterator[Sentence]:
@@ -86,7 +90,7 @@ def split_answer(answer: str) -> Iterator[Sentence]:
         is_item = bool(_LIST_ITEM.match(line)) or line.lstrip().startswith("|")
         following = _following(kept, place) if line.endswith(":") else ""
         for piece in _pieces(line):
-            sentence = _read_sentence(piece, following, is_item=is_item, is_past=is_past and is_item)
+            sentence = _read_sentence(piece, following, is_past=is_past and is_item)
             if sentence is not None:
                 yield sentence
         if line.strip() and not is_item:
@@ -113,32 +117,25 @@ def _is_spaced_name(text: str) -> bool:
     return len(text.split()) <= _MOST_WORDS and bool(_FILE_WITH_SPACES.fullmatch(text))
 
 
-def may_claim(text: str) -> bool:
-    """Whether a word in it could belong to a claim; most texts have none."""
-    lowered = text.lower()
-    return not TRIGGERS.isdisjoint(_WORD.findall(lowered)) or bool(TRIGGER_PHRASE.search(lowered))
+def find_names_of(sentence: Sentence) -> tuple[str, ...]:
+    """What a sentence names, and the item it introduces."""
+    return (*find_names(sentence.text), *find_names(sentence.listed))
 
 
 def _pieces(line: str) -> Iterator[str]:
-    if may_claim(line):
-        yield from (
-            piece[:_LONGEST_SENTENCE] for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]) if may_claim(piece)
-        )
+    for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]):
+        yield piece[:_LONGEST_SENTENCE]
 
 
-def _read_sentence(piece: str, following: str, *, is_item: bool, is_past: bool) -> Sentence | None:
+def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | None:
     plain = " ".join(piece.replace("|", " ").split())
     plain = _DECORATION.sub("", _DECORATION.sub("", plain).strip()).strip()
     if not plain or plain.rstrip("*_)\"'”“").endswith("?"):
         return None
-    names = find_names(plain)
-    introduces = False
-    if plain.endswith(":"):
-        listed = find_names(following) if _LIST_ITEM.match(following) else ()
-        names, introduces = (*names, *listed), not listed
+    is_list = plain.endswith(":") and bool(_LIST_ITEM.match(following)) and bool(find_names(following))
+    introduces = following == _CODE_FOLLOWS or (plain.endswith(":") and not is_list)
     spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain))
-    is_earlier = is_past or bool(EARLIER.search(spoken))
-    return Sentence(plain, spoken, names, is_earlier, is_item, introduces or following == _CODE_FOLLOWS)
+    return Sentence(plain, spoken, is_past, following if is_list else "", introduces)
 
 
 def _keep_name(found: re.Match[str]) -> str:

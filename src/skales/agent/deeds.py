@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from skales.agent.claim_words import VERBS, Action
+from skales.agent.claim_lexicon import Action, find_verb
 from skales.core.tool import Effect
 
 _SENDING = re.compile(
@@ -82,7 +82,7 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
         case Action.DELETED:
             return deed.tool in _DELETERS or (bool(_DELETING.search(deed.tool)) and _changes(deed))
         case Action.RAN | Action.OPERATED:
-            return bool(_RUNNING.search(deed.tool))
+            return bool(_RUNNING.search(deed.tool)) and not _LOOKS.search(deed.tool)
         case Action.SCHEDULED:
             return bool(_SCHEDULING.search(deed.tool)) and (_changes(deed) or not is_reading(deed) or _is_list(deed))
         case Action.MOVED:
@@ -91,8 +91,8 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
             return bool(_ORDERING.search(deed.tool))
         case Action.COMMITTED:
             return "commit" in deed.tool
-        case Action.SWITCHED:
-            return _changes(deed) or Effect.OUTBOUND in deed.effects
+        case Action.SWITCHED | Action.DONE | Action.PLACED:
+            return _changes(deed) or bool(_MOVING.search(deed.tool) or _RUNNING.search(deed.tool))
 
 
 _DELETERS = frozenset({"delete_file", "knowledge_graph_delete", "ftp_publish"})
@@ -149,7 +149,8 @@ def tells_number(number: int, deed: Deed) -> bool:
 
 def tells_of(action: Action, deed: Deed) -> bool:
     """Whether the result speaks of such a deed, in either language."""
-    return any(VERBS.get(word) is action for word in re.findall(r"[^\W\d_]+", deed.result.lower()))
+    found = map(find_verb, re.findall(r"[^\W\d_]+", deed.result.lower()))
+    return any(verb is not None and verb.action is action for verb in found)
 
 
 _LONGEST_ARGUMENTS = 2_000

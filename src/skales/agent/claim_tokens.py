@@ -1,0 +1,56 @@
+"""Cuts a sentence into words whose parts are known; short forms and opening words such as `Done:` are taken off."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from skales.agent.claim_lexicon import Part, Word, look_up
+
+_TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
+_SHORT_FORMS = (
+    (re.compile(r"[’`´]"), "'"),
+    (re.compile(r"\bcan't\b|\bwon't\b", re.IGNORECASE), "can not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"'ll\b|'d\b", re.IGNORECASE), " would"),
+    (re.compile(r"\bthat's\b", re.IGNORECASE), "it is"),
+    (re.compile(r"'re\b|(?<=\bit)'s\b|(?<=\beverything)'s\b", re.IGNORECASE), " is"),
+    (re.compile(r"(?<=\d):(?=\d\d)"), ""),
+    (re.compile(r"\b(?:hab's|habs)\b", re.IGNORECASE), "habe es"),
+    (re.compile(r"\bhab\b'?", re.IGNORECASE), "habe"),
+)
+_HAS_SHORT_FORM = re.compile(r"[’`´']|\d:|\bhabs?\b", re.IGNORECASE)
+_AFTER_IS = frozenset({"been", "now", "all", "already", "on", "off", "in", "live", "ready", "gone"})
+_OPENING = re.compile(
+    r"^(?:all |got it|sure thing|no problem|of course|sounds good|consider it done|gern(?:e)?|kein problem|gut|great|perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
+    r"erfolg|status|result|ergebnis|update|alles klar|all set|good news|gute nachrichten?)"
+    r"(?:done|set|right|klar)?\s*[!,.:–—-]+\s*",
+    re.IGNORECASE,
+)
+
+
+def read_words(spoken: str) -> Sequence[Word]:
+    """The words of a sentence and its commas, colons, dashes and brackets."""
+    if _HAS_SHORT_FORM.search(spoken):
+        for pattern, plain in _SHORT_FORMS:
+            spoken = pattern.sub(plain, spoken)
+    spoken = _OPENING.sub("", _OPENING.sub("", spoken.strip()))
+    written = _TOKEN.findall(spoken)
+    return tuple(_words(written))
+
+
+def _words(written: Sequence[str]) -> Iterator[Word]:
+    for place, word in enumerate(written):
+        if word.endswith("'s") and _is_short_is(written, place):
+            yield look_up(word[:-2], opens=place == 0)
+            yield look_up("is", opens=False)
+        else:
+            yield look_up(word, opens=place == 0)
+
+
+def _is_short_is(written: Sequence[str], place: int) -> bool:
+    """`The alarm's set`, not `the team's list`."""
+    following = [look_up(word, opens=True) for word in written[place + 1 : place + 3]]
+    if not following or following[0].text in _AFTER_IS:
+        return bool(following)
+    ends = len(following) == 1 or Part.PUNCTUATION in following[1].parts or Part.HEADLINE_END in following[1].parts
+    return following[0].verb is not None and ends

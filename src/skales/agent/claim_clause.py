@@ -65,7 +65,7 @@ class Clause:
             self._open_condition(place)
         elif Part.OPENER in parts and (self.who or self.thing):
             self._open(place, word)
-        elif Part.SAYING in parts and self.who != "me":
+        elif Part.HEDGE in parts or (Part.SAYING in parts and self.who != "me"):
             self.is_governed = True
         elif Part.ME in parts:
             self._meet_me(place)
@@ -73,6 +73,8 @@ class Clause:
             self._meet_helper(word)
             if place == 0 and word.text in _ALONE:
                 self.who = _ALONE[word.text]
+                # `Ist die Datei verschlüsselt, kommst du …` is a condition.
+                self.is_governed = self.who == "pronoun" and not self._after(0).isdisjoint({Part.DEFINITE, Part.OWN})
         else:
             self._meet_other(word)
 

@@ -7,7 +7,7 @@ with a thing that lies outside the answer.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -17,6 +17,11 @@ _ENGLISH_FORM = re.compile(r"[a-z-]{3,}[^e\W]ed")
 # `gespült`, `verschlungen`, `fotografiert`; infinitives such as `gehen` stand among the words of the mind.
 _GERMAN_FORM = re.compile(r"ge[a-zäöüß]{3,}(?:t|en)|(?:be|ver|ent|er|zer|miss|über|um|unter)[a-zäöüß]{3,}t|\w{2,}iert")
 _NAME_ENDINGS = re.compile(r".*[.@].*|[/~].*", re.DOTALL)
+_IRREGULAR = {
+    "sent": "send", "written": "write", "wrote": "write", "made": "make", "built": "build", "bought": "buy", "paid": "pay",
+    "told": "tell", "put": "put", "set": "set", "run": "run", "ran": "run", "shut": "shut", "rang": "ring",
+    "withdrawn": "withdraw", "overwritten": "overwrite", "brought": "bring",
+}
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
@@ -63,6 +68,7 @@ class Part(StrEnum):
     TEXT_PART = "text_part"
     LOOKING = "looking"
     COUNTED = "counted"
+    HEDGE = "hedge"
     # What is worked out from the other tables.
     BE = "be"
     NUMBER = "number"
@@ -70,6 +76,7 @@ class Part(StrEnum):
     THING = "thing"
     TEXT = "text"
     MADE = "made"
+    ABSTRACT = "abstract"
     PERSON = "person"
     PUNCTUATION = "punctuation"
 
@@ -97,6 +104,7 @@ class Word:
 class _Tables:
     parts: Mapping[str, frozenset[Part]]
     verbs: Mapping[str, Verb]
+    plain: Mapping[str, str]
     mind: frozenset[str]
     prefixes: tuple[str, ...]
     numbers: Mapping[str, int]
@@ -129,9 +137,31 @@ def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
     return None if is_noun or len(text) < 5 else _by_form(text)  # noqa: PLR2004 - shorter ones are `need`, `red`
 
 
+def find_past(plain: str) -> str:
+    """The past of an English verb in its plain form or in `-ing`, empty when it is none of a known deed."""
+    return _tables().plain.get(plain, "")
+
+
 def find_number(text: str) -> int:
     """The number a word in small letters says, 0 for none."""
     return int(text) if text.isdecimal() and len(text) <= 4 else _tables().numbers.get(text, 0)  # noqa: PLR2004
+
+
+def _plain_forms(past: str) -> Iterator[str]:
+    """`move` and `moving` of `moved`, `ship` and `shipping` of `shipped`; the irregular ones from a table."""
+    stem = past.removesuffix("ed")
+    bases = [_IRREGULAR[past]] if past in _IRREGULAR else [stem, f"{stem}e"] if stem != past else []
+    if stem.endswith("i"):
+        bases = [f"{stem[:-1]}y"]
+    if len(stem) > 3 and stem[-1] == stem[-2]:  # noqa: PLR2004 - `add` keeps its two letters
+        bases.append(stem[:-1])
+    for plain in bases:
+        yield plain
+        yield f"{plain.removesuffix('e')}ing"
+    if stem != past:
+        yield f"{stem}ing"
+    if past in {"put", "set", "shut", "run", "ran"}:
+        yield f"{_IRREGULAR.get(past, past)}{past[-1]}ing"
 
 
 def _by_form(text: str) -> Verb | None:
@@ -152,8 +182,10 @@ def _by_form(text: str) -> Verb | None:
 
 def _by_ending(text: str) -> frozenset[Part]:
     tables = _tables()
+    if text.endswith("s") and text not in tables.parts:
+        text = text[:-1]
     last = text.rpartition("-")[2]
-    parts = set(tables.parts.get(last, ())) & {Part.THING, Part.TEXT, Part.MADE} if last != text else set[Part]()
+    parts = set(tables.parts.get(last, ())) & {Part.THING, Part.TEXT, Part.MADE} 
     if text.endswith(tables.thing_endings):
         parts.add(Part.THING)
     if text.endswith(tables.made_endings):
@@ -180,12 +212,14 @@ def _tables() -> _Tables:
         add(Part.BE, grammar["parts"][name])
     for words in grammar["numbers"].values():
         add(Part.NUMBER, words)
-    for name, part in (("things", Part.THING), ("texts", Part.TEXT), ("made", Part.MADE), ("people", Part.PERSON)):
+    for name, part in (("things", Part.THING), ("texts", Part.TEXT), ("made", Part.MADE), ("people", Part.PERSON), ("abstract", Part.ABSTRACT)):
         add(part, deeds[name]["words"])
     add(Part.THING, deeds["made"]["words"])
+    verbs = {**_verbs(deeds["weak"], is_strong=False), **_verbs(deeds["strong"], is_strong=True)}
     return _Tables(
         parts={word: frozenset(found) for word, found in parts.items()},
-        verbs={**_verbs(deeds["weak"], is_strong=False), **_verbs(deeds["strong"], is_strong=True)},
+        verbs=verbs,
+        plain={form: past for past, verb in verbs.items() if verb.is_english for form in _plain_forms(past)},
         mind=frozenset(deeds["mind"]["words"].split()),
         prefixes=tuple(sorted(deeds["prefixes"]["words"].split(), key=len, reverse=True)),
         numbers={word: int(number) for number, words in grammar["numbers"].items() for word in words.split()},

@@ -41,3 +41,9 @@ ADVICE = re.compile(
     r"zum beispiel|z\. ?b\.|imagine|suppose|angenommen|example|beispiel|tip|tipp|hinweis|note)\b",
     re.IGNORECASE,
 )
+# An answer that holds a text of its own making speaks of that text, too.
+HANDS_OVER = re.compile(
+    r"^(?:```|~~~|>)|\b(?:below|above|here(?:'s| is| are)|(?:as )?follows?|following|version|draft|unten|oben|hier (?:ist|sind|"
+    r"kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|essay|gedicht|poem|story)\b|:\s*\n\s*\n?(?![-*+\d])",
+    re.IGNORECASE | re.MULTILINE,
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skales.agent.claim_clause import IS_BEING, Clause, Helper
-from skales.agent.claim_lexicon import Action, Part, Verb, Word
+from skales.agent.claim_lexicon import Action, Part, Verb, Word, find_past, look_up
 from skales.agent.claim_patterns import ADVICE, OF_OTHERS, TOLD_TIME
 from skales.agent.claim_states import find_states
 from skales.agent.claim_tokens import read_words
@@ -25,6 +25,8 @@ _KNOWN = frozenset({"thing", "pronoun", "noun", "own"})
 _CLAUSE_ENDS = frozenset({Part.PUNCTUATION, Part.JOINT})
 _IN_SENTENCE = frozenset({Part.ME, Part.BE, Part.HAVE, Part.MODAL})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
+_OF_TEXTS = frozenset({Part.TEXT_PART, Part.ABSTRACT, Part.TEXT})
+_NOW = frozenset({"now", "just", "successfully", "all", "jetzt", "nun", "soeben", "erfolgreich", "alle"})
 _RESTARTS = frozenset({":", "–", "—"})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
 _LONGEST_SUBJECT = 9
@@ -48,12 +50,20 @@ class Said:
     verb: str
 
 
-def read_sentence(spoken: str) -> Sequence[Said]:
-    """The deeds it tells of as done."""
+def read_sentence(spoken: str, *, is_checked: bool = False, is_broad: bool = True) -> Sequence[Said]:
+    """The deeds it tells of as done.
+
+    Args:
+        spoken: The sentence without quotations.
+        is_checked: Whether it is an item with a tick, which makes `Invite the speakers` an account.
+        is_broad: Whether what it names without a known kind lies outside the answer, unless it is a part of texts.
+    """
     words = read_words(spoken)
+    if is_checked and words and (past := find_past(words[0].text)):
+        words = (look_up(past, opens=False), *words[1:])
     if ADVICE.match(spoken):
         return ()
-    said = list(_Reader(words, spoken).read()) if any(word.verb for word in words) else []
+    said = list(_Reader(words, spoken, is_broad=is_broad).read()) if any(word.verb for word in words) else []
     is_by_others = bool(OF_OTHERS.search(spoken))
     if is_by_others and not any(deed.voice is Voice.ACTIVE for deed in said):
         return ()
@@ -73,7 +83,7 @@ def is_told_of_a_moment(spoken: str) -> bool:
 class _Reader:
     """One sentence on its way."""
 
-    def __init__(self, words: Sequence[Word], spoken: str) -> None:
+    def __init__(self, words: Sequence[Word], spoken: str, *, is_broad: bool) -> None:
         self._words = words
         self._clause = Clause(words)
         parts = frozenset[Part]().union(*(word.parts for word in words))
@@ -81,6 +91,7 @@ class _Reader:
         self._has_text_part = Part.TEXT_PART in parts and Part.NAME not in parts and not _names_a_line(words)
         self._is_about_me = any(word.text == "mich" for word in words)
         self._spoken = spoken
+        self._is_broad = is_broad and parts.isdisjoint(_OF_TEXTS)
 
     def read(self) -> Iterator[Said]:
         for place, word in enumerate(self._words):
@@ -169,6 +180,8 @@ class _Reader:
         if not before:
             if self._words[place].text in _BASE_FORMS or self._is_heading():
                 return None
+            if place and Part.JOINT in self._words[place - 1].parts and not self._clause.has_told:
+                return None
             opens = after is None or ends or Part.HEADLINE_OBJECT in after.parts
             return Voice.PASSIVE if opens else None
         has_thing = any(Part.THING in word.parts for word in before)
@@ -216,12 +229,28 @@ class _Reader:
         if verb.action in _IN_TEXTS and self._has_text_part:
             return False
         if verb.is_open:
-            return self._has_outside_thing(place)
-        if verb.is_strong or Part.THING in self._parts:
+            return self._has_outside_thing(place) or self._is_done_to_a_noun(place, voice)
+        if verb.is_strong:
             return True
         if Part.PERSON in self._parts and (verb.action is Action.SENT or word.text in _TELLING):
             return True
-        return voice is not Voice.ACTIVE and self._clause.who in {"noun", "own"}
+        if Part.THING in self._parts:
+            return voice is not Voice.STATE or self._clause.who != "noun" or self._is_now()
+        return self._is_done_to_a_noun(place, voice)
+
+    def _is_done_to_a_noun(self, place: int, voice: Voice) -> bool:
+        """Whether the one to whom it is done is of no known kind, but `the`, `your` or `die`, and no part of a text."""
+        who, is_open = self._clause.who, bool((verb := self._words[place].verb) and verb.is_open)
+        if voice is Voice.ACTIVE:
+            clause = (*self._segment(place), *self._rest(place))
+            is_mine = any(word.verb is None and Part.DEFINITE in word.parts for word in clause)
+            return self._is_broad and is_mine
+        if not is_open:
+            return who in {"noun", "own"}
+        return self._is_broad and (who == "own" or (who == "noun" and voice is not Voice.PASSIVE and self._is_now()))
+
+    def _is_now(self) -> bool:
+        return any(word.text in _NOW for word in self._words)
 
     def _has_outside_thing(self, place: int) -> bool:
         """Whether something stands in the clause that is no text: an answer holds texts, but no files and no lamps."""

@@ -24,6 +24,7 @@ _YOUR = (
 class _Subject:
     """What may be said of whom."""
 
+    ANY = frozenset({Part.THING, Part.NAME, Part.PRONOUN, Part.DEFINITE, Part.OWN})
     THING = frozenset({Part.THING, Part.NAME, Part.PRONOUN})
     OUTSIDE = frozenset({Part.THING, Part.NAME})
     MADE = frozenset({Part.MADE, Part.NAME})
@@ -52,7 +53,10 @@ def _form(action: Action, pattern: str, subject: frozenset[Part], *, is_new: boo
 
 _FORMS = (
     _form(Action.SENT, rf"(?:\b{_IS} )?(?:{_NOW} )*\b(?:on (?:its|their) way|unterwegs|raus|rausgegangen)\b", _Subject.THING),
-    _form(Action.SENT, rf"\b{_IS} (?:{_NOW} )*(?:live|online)\b|\b(?:went|gone|going) (?:out|live)\b|\b(?:ging|gingen) (?:\w+ )*raus\b", _Subject.THING),
+    _form(Action.SENT, rf"\b{_IS} (?:{_NOW} )*(?:live|online)\b|\b(?:went|gone|going) (?:out|live)\b|\b(?:ging|gingen) (?:\w+ )*raus\b", _Subject.ANY),
+    _form(Action.MOVED, r"\b(?:went|wanderten?|landeten?|kam|kamen|came) (?:\w+ )?(?:into|in|im|zu|to) (?:the|your|den|die|das|deine\w*)?\b", _Subject.OUTSIDE),
+    _form(Action.DONE, r"\b(?:went|gone|ging|gingen) (?:\w+ )?(?:through|durch)\b", _Subject.THING),
+    _form(Action.DONE, r"\b(?:is|are) in$|\b(?:is|are) in [,:–—(]", _Subject.THING),
     _form(Action.DELETED, rf"\b{_IS} (?:{_NOW} )*(?:gone|weg|verschwunden)\b", _Subject.THING),
     _form(Action.PLACED, rf"\b(?:{_IS}|{_LIE}) (?:{_NOW} )+{_IN} ", _Subject.THING),
     _form(Action.PLACED, rf"\b{_IS} (?:{_IN} .{{0,40}}) now\b", _Subject.THING),
@@ -65,6 +69,9 @@ _FORMS = (
     _form(Action.DONE, r"\b(?:complete|completed|finished|abgeschlossen|erledigt)$|\b(?:complete|completed|finished|abgeschlossen|erledigt) [,:–—(]", _Subject.MADE),
     _form(Action.DONE, rf"\b{_IS} (?:{_NOW} )*ready\b", _Subject.MADE),
     _form(Action.SWITCHED, rf"\b{_IS} (?:{_NOW} )+(?:on|off|open|closed|locked|an|aus|zu|offen|dunkel|muted|dimmed|active|inactive|aktiv|inaktiv)\b", _Subject.OUTSIDE),
+    _form(Action.DONE, rf"\b(?:{_IS}|{_LIE}|sits?|runs?|l(?:ä|ae)uft|reads?|says?|heißt) (?:{_NOW} )*(?:now|jetzt|nun|ab sofort)\b", _Subject.OUTSIDE, is_new=False),
+    _form(Action.DONE, rf"\b{_IS} (?:\w+ ){{1,3}}(?:as of now|from now on|ab sofort|ab jetzt)\b", _Subject.OUTSIDE),
+    _form(Action.SWITCHED, rf"\b{_IS} (?:off|an|aus)$", _Subject.OUTSIDE, is_new=False),
     _form(Action.SCHEDULED, rf"\b{_IS} (?:{_NOW} )*set\b", _Subject.OUTSIDE),
     _form(Action.WRITTEN, rf"\b(?:{_NOW} )(?:contains?|includes?|reads?|shows?|says|uses?|points?|enthält|umfasst|lautet|zeigt) ", _Subject.OUTSIDE),
     _form(Action.WRITTEN, r"\b(?:enthält|umfasst|lautet|heißt|heißen) (?:jetzt|nun) ", _Subject.OUTSIDE),
@@ -76,11 +83,11 @@ _BY_ME = (
     _form(Action.SENT, r"\b(?:weiß|wissen|weiss) (?:jetzt|nun|bereits|schon|auch|nun auch)* ?bescheid\b", frozenset()),
     _form(Action.DELETED, r"\bi (?:have )?(?:gotten|got) rid of\b", frozenset()),
 )
-_UNREAL = frozenset({Part.NEGATION, Part.MODAL, Part.CONDITION, Part.SAYING, Part.OTHERS})
+_UNREAL = frozenset({Part.NEGATION, Part.MODAL, Part.CONDITION, Part.SAYING, Part.OTHERS, Part.HEDGE})
 _HINTS = frozenset(
     "way unterwegs raus live online out gone weg verschwunden now jetzt nun in on at under im unter find finde findest "
     "finden steht complete completed done finished fertig abgeschlossen erledigt ready set know bescheid rid durch place "
-    "already bereits".split()
+    "already bereits went gone off aus sofort landete landeten wanderte wanderten ging gingen".split()
 )
 
 

@@ -19,6 +19,9 @@ _MOST_WORDS = 6
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+# What is ticked off, and what is not.
+_DONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[xX✓✔]\]|✅|☑️?|✔️?|✓)\s*")
+_UNDONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[ ?\]|❌|☐|⬜|⏳|✗|✘|🔲)")
 _SENTENCE_END = re.compile(
     r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)"
     r"(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)"
@@ -66,7 +69,7 @@ class Sentence:
     """A sentence as it stands, and as it is judged, with quotations taken out.
 
     `is_past` when the heading above its list speaks of earlier. `listed` is the item that follows it, `introduces` when
-    code or text does.
+    code or text does. `is_checked` for an item with a tick.
     """
 
     text: str
@@ -74,6 +77,7 @@ class Sentence:
     is_past: bool = False
     listed: str = ""
     introduces: bool = False
+    is_checked: bool = False
 
     @property
     def is_earlier(self) -> bool:
@@ -129,13 +133,17 @@ def _pieces(line: str) -> Iterator[str]:
 
 def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | None:
     plain = " ".join(piece.replace("|", " ").split())
+    if _UNDONE.match(plain):
+        return None
+    is_checked = bool(_DONE.match(plain))
+    plain = _DONE.sub("", plain)
     plain = _DECORATION.sub("", _DECORATION.sub("", plain).strip()).strip()
     if not plain or plain.rstrip("*_)\"'”“").endswith("?"):
         return None
     is_list = plain.endswith(":") and bool(_LIST_ITEM.match(following)) and bool(find_names(following))
     introduces = following == _CODE_FOLLOWS or (plain.endswith(":") and not is_list)
     spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain))
-    return Sentence(plain, spoken, is_past, following if is_list else "", introduces)
+    return Sentence(plain, spoken, is_past, following if is_list else "", introduces, is_checked)
 
 
 def _keep_name(found: re.Match[str]) -> str:

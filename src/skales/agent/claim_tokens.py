@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from skales.agent.claim_lexicon import Part, Word, look_up
+from skales.agent.claim_lexicon import Part, Word, find_past, look_up
 
 _TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
 _SHORT_FORMS = (
@@ -13,12 +13,15 @@ _SHORT_FORMS = (
     (re.compile(r"'ve\b", re.IGNORECASE), " have"),
     (re.compile(r"'ll\b|'d\b", re.IGNORECASE), " would"),
     (re.compile(r"\bthat's\b", re.IGNORECASE), "it is"),
+    (re.compile(r"\b(?:it|this|that) is why\b|\btook the (?=liberty)", re.IGNORECASE), " "),
     (re.compile(r"'re\b|(?<=\bit)'s\b|(?<=\beverything)'s\b", re.IGNORECASE), " is"),
     (re.compile(r"(?<=\d):(?=\d\d)"), ""),
     (re.compile(r"\b(?:hab's|habs)\b", re.IGNORECASE), "habe es"),
     (re.compile(r"\bhab\b'?", re.IGNORECASE), "habe"),
 )
-_HAS_SHORT_FORM = re.compile(r"[’`´']|\d:|\bhabs?\b", re.IGNORECASE)
+_HAS_SHORT_FORM = re.compile(r"\bwhy\b|\bliberty\b|[’`´']|\d:|\bhabs?\b", re.IGNORECASE)
+_BROUGHT_ABOUT = frozenset({"managed", "able", "finished", "liberty", "done"})
+_BETWEEN = frozenset({"to", "of", "successfully", "and"})
 _AFTER_IS = frozenset({"been", "now", "all", "already", "on", "off", "in", "live", "ready", "gone"})
 _OPENING = re.compile(
     r"^(?:all |got it|sure thing|no problem|of course|sounds good|consider it done|gern(?:e)?|kein problem|gut|great|perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
@@ -34,8 +37,25 @@ def read_words(spoken: str) -> Sequence[Word]:
         for pattern, plain in _SHORT_FORMS:
             spoken = pattern.sub(plain, spoken)
     spoken = _OPENING.sub("", _OPENING.sub("", spoken.strip()))
-    written = _TOKEN.findall(spoken)
-    return tuple(_words(written))
+    return _tell_as_done(tuple(_words(_TOKEN.findall(spoken))))
+
+
+def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`I managed to send`, `I was able to book`, `finished moving`: the past of what was brought to its end."""
+    place = next((at for at, word in enumerate(words) if word.text in _BROUGHT_ABOUT), -1)
+    if place < 0:
+        return words
+    start = place
+    if words[place].text == "able":
+        start = next((at for at in range(place - 1, -1, -1) if words[at].text in {"was", "were", "been"}), place)
+        start -= words[start].text == "been" and start > 0
+    for at in range(place + 1, min(place + 5, len(words))):
+        if past := find_past(words[at].text):
+            is_denied = any(Part.NEGATION in word.parts for word in words[start:at])
+            return words if is_denied else (*words[:start], look_up(past, opens=False), *words[at + 1 :])
+        if words[at].text not in _BETWEEN:
+            break
+    return words
 
 
 def _words(written: Sequence[str]) -> Iterator[Word]:

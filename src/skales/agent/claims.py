@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from skales.agent.claim_lexicon import Action, Part, find_number, look_up
+from skales.agent.claim_patterns import HANDS_OVER
 from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
 from skales.agent.claim_text import Sentence, find_names_of, split_answer
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
@@ -19,6 +20,7 @@ from skales.core.evidence import Unconfirmed
 # A few speak for all of a text that makes hundreds.
 MOST_CLAIMS = 200
 _MOST_SENTENCES = 2_000
+_LONGEST_GLANCE = 20_000
 # Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
 _TO_WHOM = re.compile(
@@ -86,8 +88,9 @@ def doubt_claims(claims: Iterable[Claim], turn: Sequence[Deed], earlier: Sequenc
 
 def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
+    is_broad = not HANDS_OVER.search(answer[:_LONGEST_GLANCE])
     for sentence in islice(split_answer(answer), _MOST_SENTENCES):
-        said = read_sentence(sentence.spoken)
+        said = read_sentence(sentence.spoken, is_checked=sentence.is_checked, is_broad=is_broad)
         if not said:
             continue
         named = find_names_of(sentence)

@@ -61,9 +61,9 @@ class Clause:
         parts = word.parts
         if not parts.isdisjoint({Part.PUNCTUATION, Part.JOINT, Part.BREAK}):
             self._join(place, word)
-        elif Part.CONDITION in parts and not self._ends_with(place, _LATE_CONDITIONS):
+        elif Part.CONDITION in parts and not self._is_preposition(place):
             self._open_condition(place)
-        elif Part.OPENER in parts and (self.who or self.thing):
+        elif Part.OPENER in parts and (self.who or self.thing) and not self._is_preposition(place):
             self._open(place, word)
         elif Part.HEDGE in parts or (Part.SAYING in parts and self.who != "me"):
             self.is_governed = True
@@ -81,8 +81,14 @@ class Clause:
     def _restart(self, who: str = "") -> None:
         self.who, self.helper, self.is_modal = who, Helper.NONE, False
 
-    def _ends_with(self, place: int, words: frozenset[str]) -> bool:
-        return place == len(self.words) - 1 and self.words[place].text in words
+    def _is_preposition(self, place: int) -> bool:
+        """`bis zum 28.`, `have since moved`, or a word that ends the sentence."""
+        word, after = self.words[place].text, self._after(place)
+        if place == len(self.words) - 1:
+            return word in _LATE_CONDITIONS
+        if word == "since":
+            return self.helper is Helper.HAVE and self.head
+        return word == "bis" and (Part.NUMBER in after or self.words[place + 1].text in {"zum", "zur", "ende"})
 
     def _after(self, place: int) -> frozenset[Part]:
         return self.words[place + 1].parts if place + 1 < len(self.words) else frozenset()

@@ -12,14 +12,14 @@ EARLIER = re.compile(
 # History and what others did.
 OF_OTHERS = re.compile(
     r"\bby (?!(?:me|us|skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b"
-    r"|uns\b)(?:[A-ZÄÖÜ]\w+"
-    r"|(?:der|dem|den|einem|einer) [A-ZÄÖÜ]\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d"
+    r"|uns\b)(?:(?-i:[A-ZÄÖÜ])\w+"
+    r"|(?:der|dem|den|einem|einer) (?-i:[A-ZÄÖÜ])\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d"
     r"|20\d\d)\b"
     r"|\b(?:was|were|wurden?) (?:1\d\d\d|20\d\d)\b|^(?:1\d\d\d|20\d\d) (?:wurden?|was|were)\b"
     r"|\b(?:century|centuries|jahrhunderts?|jahrzehnt\w*|decades?|originally|historically|ursprünglich|damals|"
     r"automatically|automatisch|usually|typically|normally|generally|afterwards|anschließend|always|often"
     r"|sometimes|by default|standardmäßig|"
-    r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|every time|each time|according to|laut)\b"
+    r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|jede[ns]? (?:tag|woche|monat|jahr)|(?:every|each) (?:time|day|week|month|year)|according to|laut)\b"
     r"|\bfirst (?:published|released|written|built|created|sent|deployed)\b|\b(?:years?|months?|days?|hours?) ago\b"
     r"|\bvor (?:\w+ )?(?:jahren|monaten|wochen|tagen|stunden)\b",
     re.IGNORECASE,
@@ -27,7 +27,7 @@ OF_OTHERS = re.compile(
 # A moment, as a log or a mailbox tells it.
 TOLD_TIME = re.compile(
     r"\b(?:at|um|gegen) \d{1,2}[:.]\d\d|\b(?:on|am|last|letzten?) (?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|\bon \w+ \d"
+    r"|\bon (?:the )?(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*"
     r"|\b(?:am|letzten?) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|\d{1,2}\.)"
     r"|\b(?:yesterday|gestern|vorgestern|last (?:week|month|night|year|spring|summer|autumn|winter)"
     r"|letzte[nrs]? (?:woche|nacht|monat|jahr|sommer|winter))\b|\bago\b",

@@ -67,10 +67,11 @@ def read_sentence(spoken: str, *, is_checked: bool = False, is_broad: bool = Tru
     is_by_others = bool(OF_OTHERS.search(spoken))
     if is_by_others and not any(deed.voice is Voice.ACTIVE for deed in said):
         return ()
-    if not said and not is_by_others:
-        said = [
+    if not is_by_others and not any(deed.voice is Voice.ACTIVE for deed in said):
+        said += [
             Said(state.action, Voice.PERFECT if state.is_new else Voice.STATE, state.words)
             for state in find_states(words)
+            if not said or state.action is Action.RAN
         ]
     return tuple(dict.fromkeys(said))
 
@@ -88,9 +89,11 @@ class _Reader:
         self._clause = Clause(words)
         parts = frozenset[Part]().union(*(word.parts for word in words))
         self._parts = parts
-        self._has_text_part = Part.TEXT_PART in parts and Part.NAME not in parts and not _names_a_line(words)
+        self._may_be_text = Part.TEXT_PART in parts and Part.NAME not in parts and not _names_a_line(words)
         self._is_about_me = any(word.text == "mich" for word in words)
         self._spoken = spoken
+        self._holds_text = not is_broad
+        self._has_claimed = False
         self._is_broad = is_broad and parts.isdisjoint(_OF_TEXTS)
 
     def read(self) -> Iterator[Said]:
@@ -117,6 +120,7 @@ class _Reader:
             return
         if not self._is_deed(place, word, verb, voice) or (voice is Voice.STATE and self._is_general(verb)):
             return
+        self._has_claimed = True
         is_telling = word.text in _TELLING and Part.PERSON in self._parts
         yield Said(Action.SENT if is_telling else verb.action, voice, word.text)
 
@@ -180,12 +184,19 @@ class _Reader:
         if not before:
             if self._words[place].text in _BASE_FORMS or self._is_heading():
                 return None
-            if place and Part.JOINT in self._words[place - 1].parts and not self._clause.has_told:
+            if place and Part.JOINT in self._words[place - 1].parts and not self._carries_on(place):
                 return None
             opens = after is None or ends or Part.HEADLINE_OBJECT in after.parts
             return Voice.PASSIVE if opens else None
         has_thing = any(Part.THING in word.parts for word in before)
         return Voice.PASSIVE if len(before) <= _LONGEST_SUBJECT and ends and has_thing else None
+
+    def _carries_on(self, place: int) -> bool:
+        """`Screenshot taken and stored`: what stands before the joint has told of a deed, or has no other verb."""
+        leading = self._words[:place]
+        return self._has_claimed or (
+            any(Part.THING in word.parts for word in leading) and not any(word.verb for word in leading)
+        )
 
     # --- what takes it back ---
 
@@ -226,7 +237,7 @@ class _Reader:
             return False
         if verb.action is Action.RAN and Part.LOOKING in self._parts:
             return False
-        if verb.action in _IN_TEXTS and self._has_text_part:
+        if verb.action in _IN_TEXTS and self._may_be_text and self._is_about_text(place):
             return False
         if verb.is_open:
             return self._has_outside_thing(place) or self._is_done_to_a_noun(place, voice)
@@ -235,6 +246,8 @@ class _Reader:
         if Part.PERSON in self._parts and (verb.action is Action.SENT or word.text in _TELLING):
             return True
         if Part.THING in self._parts:
+            if self._holds_text and Part.ABSTRACT in self._parts and not self._has_outside_thing(place):
+                return False
             return voice is not Voice.STATE or self._clause.who != "noun" or self._is_now()
         return self._is_done_to_a_noun(place, voice)
 
@@ -243,6 +256,8 @@ class _Reader:
         who, is_open = self._clause.who, bool((verb := self._words[place].verb) and verb.is_open)
         if voice is Voice.ACTIVE:
             clause = (*self._segment(place), *self._rest(place))
+            if any(word.text == ":" for word in self._words[place:]):
+                return False
             is_mine = any(word.verb is None and Part.DEFINITE in word.parts for word in clause)
             return self._is_broad and is_mine
         if not is_open:
@@ -251,6 +266,12 @@ class _Reader:
 
     def _is_now(self) -> bool:
         return any(word.text in _NOW for word in self._words)
+
+    def _is_about_text(self, place: int) -> bool:
+        """Whether a part of a text stands where it is done; what I did before goes on about the same."""
+        if self._clause.who == "me":
+            return True
+        return any(Part.TEXT_PART in word.parts for word in (*self._segment(place), *self._rest(place)))
 
     def _has_outside_thing(self, place: int) -> bool:
         """Whether something stands in the clause that is no text: an answer holds texts, but no files and no lamps."""

@@ -58,7 +58,8 @@ _FORMS = (
     _form(Action.DONE, r"\b(?:went|gone|ging|gingen) (?:\w+ )?(?:through|durch)\b", _Subject.THING),
     _form(Action.DONE, r"\b(?:is|are) in$|\b(?:is|are) in [,:–—(]", _Subject.THING),
     _form(Action.DELETED, rf"\b{_IS} (?:{_NOW} )*(?:gone|weg|verschwunden)\b", _Subject.THING),
-    _form(Action.PLACED, rf"\b(?:{_IS}|{_LIE}) (?:{_NOW} )+{_IN} ", _Subject.THING),
+    _form(Action.PLACED, rf"\b(?:{_IS}|{_LIE}) (?:{_NOW} )+{_IN} ", _Subject.ANY),
+    _form(Action.PLACED, r"\b(?:liegt|liegen) (?:\S+ ){0,8}(?:bereit|gespeichert|abgelegt)\b", frozenset()),
     _form(Action.PLACED, rf"\b{_IS} (?:{_IN} .{{0,40}}) now\b", _Subject.THING),
     _form(Action.PLACED, rf"\b(?:{_IS}|{_LIE}) {_YOUR}\b", _Subject.THING, is_new=False),
     _form(Action.PLACED, rf"\b(?:{_NOW} )+(?:{_IN}) (?:your|deine[mnr]?|[~/\w-]+/)", _Subject.OUTSIDE),
@@ -81,13 +82,14 @@ _BY_ME = (
     _form(Action.SENT, r"\b(?:and|i|we) (?:have |just |already |also )*let (?!me\b|us\b)(?:the |your |my )?[\w.@-]+ know\b", frozenset()),
     _form(Action.SENT, r"\b(?:ich|wir) (?:\w+ ){0,4}bescheid (?:gegeben|gesagt)\b|\bbescheid (?:gegeben|gesagt) habe\b", frozenset()),
     _form(Action.SENT, r"\b(?:weiß|wissen|weiss) (?:jetzt|nun|bereits|schon|auch|nun auch)* ?bescheid\b", frozenset()),
+    _form(Action.SENT, r"\b(?:got|received) .*\bfrom me\b|\bvon mir (?:\S+ ){0,4}(?:bekommen|erhalten)\b", frozenset()),
     _form(Action.DELETED, r"\bi (?:have )?(?:gotten|got) rid of\b", frozenset()),
 )
 _UNREAL = frozenset({Part.NEGATION, Part.MODAL, Part.CONDITION, Part.SAYING, Part.OTHERS, Part.HEDGE})
 _HINTS = frozenset(
     "way unterwegs raus live online out gone weg verschwunden now jetzt nun in on at under im unter find finde findest "
     "finden steht complete completed done finished fertig abgeschlossen erledigt ready set know bescheid rid durch place "
-    "already bereits went gone off aus sofort landete landeten wanderte wanderten ging gingen".split()
+    "already bereits liegt liegen me mir went gone off aus sofort landete landeten wanderte wanderten ging gingen".split()
 )
 
 

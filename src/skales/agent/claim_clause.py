@@ -13,6 +13,7 @@ from skales.agent.claim_lexicon import Part, Word
 _ALONE = {"habe": "me", "ist": "pronoun", "sind": "pronoun", "wurde": "pronoun"}
 _LATE_CONDITIONS = frozenset({"before", "bis", "wie", "how"})
 _OPEN_ARTICLES = frozenset({"die", "der", "das", "the", "your", "deine"})
+_SECOND_PERSON = frozenset({"habt", "seid", "könnt", "wollt", "müsst", "dürft", "sollt", "solltet", "möchtet", "werdet"})
 _ENDS_CONDITION = frozenset({",", "–", "—"})
 
 
@@ -88,7 +89,7 @@ class Clause:
             return word in _LATE_CONDITIONS
         if word == "since":
             return self.helper is Helper.HAVE and self.head
-        return word == "bis" and (Part.NUMBER in after or self.words[place + 1].text in {"zum", "zur", "ende"})
+        return word == "bis" and after.isdisjoint({Part.ME, Part.OTHERS, Part.DEFINITE, Part.PRONOUN})
 
     def _after(self, place: int) -> frozenset[Part]:
         return self.words[place + 1].parts if place + 1 < len(self.words) else frozenset()
@@ -156,7 +157,7 @@ class Clause:
 
     def _meet_other(self, word: Word) -> None:
         parts = word.parts
-        if Part.OTHERS in parts and (self.fresh or self.who != "me"):
+        if Part.OTHERS in parts and (self.fresh or self.who != "me") and not self._is_own(word):
             self._restart("other")
         elif Part.NEGATION in parts:
             self.is_negated = True
@@ -165,9 +166,16 @@ class Clause:
             self.helper = Helper.BE if word.text == "be" else self.helper
         else:
             self._meet_noun(word)
-        if Part.ADVERB not in parts:
+        if Part.ADVERB not in parts and not (word.text == "all" and self.helper):
             self.head = self.head and not word.text[:1].isalnum()
             self.fresh = self.fresh and word.text in _OPEN_ARTICLES
+
+    def _is_own(self, word: Word) -> bool:
+        """`Ihr Kommentar`, not `ihr habt`."""
+        if word.text != "ihr":
+            return False
+        place = self.words.index(word)
+        return place + 1 < len(self.words) and self.words[place + 1].text not in _SECOND_PERSON
 
     def _meet_noun(self, word: Word) -> None:
         parts = word.parts

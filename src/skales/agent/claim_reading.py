@@ -18,7 +18,8 @@ _BASE_FORMS = frozenset({"set", "put", "run", "shut", "reset"})
 # What befell a thing of no known kind may be history; these hardly are.
 _PRESENT = frozenset({Action.MOVED, Action.SWITCHED})
 _IN_TEXTS = frozenset({Action.WRITTEN, Action.DELETED, Action.MOVED, Action.ORDERED, Action.DONE})
-_TELLING = frozenset({"told", "written", "wrote", "geschrieben", "replied", "geantwortet", "erinnert"})
+_ONLY_TOLD = frozenset({"told", "gesagt"})
+_TELLING = frozenset({"told", "gesagt", "written", "wrote", "geschrieben", "replied", "geantwortet", "erinnert"})
 _OTHER_VERBS = frozenset({"ran", "run", "set", "put"})
 _PARTICLES = frozenset({"into", "out", "through", "aside"})
 _KNOWN = frozenset({"thing", "pronoun", "noun", "own"})
@@ -27,6 +28,7 @@ _IN_SENTENCE = frozenset({Part.ME, Part.BE, Part.HAVE, Part.MODAL})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _OF_TEXTS = frozenset({Part.TEXT_PART, Part.ABSTRACT, Part.TEXT})
 _NOW = frozenset({"now", "just", "successfully", "all", "jetzt", "nun", "soeben", "erfolgreich", "alle"})
+_SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _RESTARTS = frozenset({":", "–", "—"})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
 _LONGEST_SUBJECT = 9
@@ -61,18 +63,16 @@ def read_sentence(spoken: str, *, is_checked: bool = False, is_broad: bool = Tru
     words = read_words(spoken)
     if is_checked and words and (past := find_past(words[0].text)):
         words = (look_up(past, opens=False), *words[1:])
-    if ADVICE.match(spoken):
-        return ()
     said = list(_Reader(words, spoken, is_broad=is_broad).read()) if any(word.verb for word in words) else []
-    is_by_others = bool(OF_OTHERS.search(spoken))
-    if is_by_others and not any(deed.voice is Voice.ACTIVE for deed in said):
-        return ()
-    if not is_by_others and not any(deed.voice is Voice.ACTIVE for deed in said):
+    is_mine = any(deed.voice is Voice.ACTIVE for deed in said)
+    if not is_mine:
         said += [
             Said(state.action, Voice.PERFECT if state.is_new else Voice.STATE, state.words)
             for state in find_states(words)
             if not said or state.action is Action.RAN
         ]
+    if not said or ADVICE.match(spoken) or (not is_mine and OF_OTHERS.search(spoken)):
+        return ()
     return tuple(dict.fromkeys(said))
 
 
@@ -94,7 +94,7 @@ class _Reader:
         self._spoken = spoken
         self._holds_text = not is_broad
         self._has_claimed = False
-        self._is_broad = is_broad and parts.isdisjoint(_OF_TEXTS)
+        self._is_broad = is_broad
 
     def read(self) -> Iterator[Said]:
         for place, word in enumerate(self._words):
@@ -243,10 +243,12 @@ class _Reader:
             return self._has_outside_thing(place) or self._is_done_to_a_noun(place, voice)
         if verb.is_strong:
             return True
+        if word.text in _ONLY_TOLD:
+            return Part.PERSON in self._parts
         if Part.PERSON in self._parts and (verb.action is Action.SENT or word.text in _TELLING):
             return True
-        if Part.THING in self._parts:
-            if self._holds_text and Part.ABSTRACT in self._parts and not self._has_outside_thing(place):
+        if self._has_thing(place):
+            if Part.ABSTRACT in self._parts and not self._has_outside_thing(place) and self._is_of_words():
                 return False
             return voice is not Voice.STATE or self._clause.who != "noun" or self._is_now()
         return self._is_done_to_a_noun(place, voice)
@@ -254,15 +256,38 @@ class _Reader:
     def _is_done_to_a_noun(self, place: int, voice: Voice) -> bool:
         """Whether the one to whom it is done is of no known kind, but `the`, `your` or `die`, and no part of a text."""
         who, is_open = self._clause.who, bool((verb := self._words[place].verb) and verb.is_open)
+        clause = (*self._segment(place), *self._rest(place))
+        if not all(word.parts.isdisjoint(_OF_TEXTS) for word in clause) and (is_open or voice is Voice.ACTIVE):
+            return False
         if voice is Voice.ACTIVE:
-            clause = (*self._segment(place), *self._rest(place))
             if any(word.text == ":" for word in self._words[place:]):
                 return False
-            is_mine = any(word.verb is None and Part.DEFINITE in word.parts for word in clause)
-            return self._is_broad and is_mine
+            return self._is_broad and self._has_object(place)
         if not is_open:
             return who in {"noun", "own"}
         return self._is_broad and (who == "own" or (who == "noun" and voice is not Voice.PASSIVE and self._is_now()))
+
+    def _has_thing(self, place: int) -> bool:
+        """Whether a thing stands before it, or behind it in the same clause."""
+        end = next(
+            (at for at in range(place + 1, len(self._words)) if not self._words[at].parts.isdisjoint(_SUBCLAUSES)),
+            len(self._words),
+        )
+        return any(Part.THING in word.parts for word in self._words[:end])
+
+    def _is_of_words(self) -> bool:
+        """Whether the answer holds a text, or the sentence speaks of what only texts have: steps, examples."""
+        return self._holds_text or any(
+            Part.ABSTRACT in word.parts and Part.THING not in word.parts for word in self._words
+        )
+
+    def _has_object(self, place: int) -> bool:
+        """`deleted the draft`, not `stopped at the third chapter`; in German it stands anywhere in the clause."""
+        verb = self._words[place].verb
+        if verb is not None and verb.is_english:
+            after = next((word for word in self._words[place + 1 :] if Part.ADVERB not in word.parts), None)
+            return after is not None and not after.parts.isdisjoint({Part.DEFINITE, Part.OWN})
+        return any(word.verb is None and Part.DEFINITE in word.parts for word in self._segment(place))
 
     def _is_now(self) -> bool:
         return any(word.text in _NOW for word in self._words)
@@ -276,7 +301,7 @@ class _Reader:
     def _has_outside_thing(self, place: int) -> bool:
         """Whether something stands in the clause that is no text: an answer holds texts, but no files and no lamps."""
         clause = (*self._segment(place), *self._rest(place))
-        return any(Part.THING in word.parts and Part.TEXT not in word.parts for word in clause)
+        return any(Part.THING in word.parts and word.parts.isdisjoint({Part.TEXT, Part.ABSTRACT}) for word in clause)
 
     def _segment(self, place: int) -> Sequence[Word]:
         start = place

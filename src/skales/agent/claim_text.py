@@ -22,13 +22,16 @@ _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 # What is ticked off, and what is not.
 _DONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[xX✓✔]\]|✅|☑️?|✔️?|✓)\s*")
 _UNDONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[ ?\]|❌|☐|⬜|⏳|✗|✘|🔲)")
-_SENTENCE_END = re.compile(
-    r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)"
-    r"(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)"
-    r"(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
+_SENTENCE_END = re.compile(r"[.!?…][*_)]{0,3}\s+(?=[^\s\d])|;\s+")
+# Behind these a full stop ends no sentence.
+_ABBREVIATION = re.compile(
+    r"\b(?:\d{1,2}|Dr|Mr|Ms|Mrs|Prof|Nr|No|bzw|ca|z\.B|B|e\.g|i\.e|vs|etc)\.$"
 )
 # Bold and heading signs, bullets, emoji before the words.
-_DECORATION = re.compile(r"^\d{1,3}[.)]\s+|^[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
+_LEADING_SIGN = re.compile(r"\d{1,3}[.)]\s+|[^\w`'\"“„«(~/]+")
+_EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
+_MOST_SIGNS = 3
+_QUOTE_SIGN = re.compile(r"[\"“„«‘‚`]")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’|‚[^‘\n]*‘")
 _CODE = re.compile(r"`+([^`\n]*)`+")
 # Names of files and addresses, which a call must have met.
@@ -127,28 +130,42 @@ def find_names_of(sentence: Sentence) -> tuple[str, ...]:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]):
-        yield piece[:_LONGEST_SENTENCE]
+    line, start = line[:_LONGEST_LINE], 0
+    for end in _SENTENCE_END.finditer(line):
+        if not line.startswith(";", end.start()) and _ABBREVIATION.search(line, max(0, end.start() - 5), end.start() + 1):
+            continue
+        yield line[start : end.end()].rstrip()[:_LONGEST_SENTENCE]
+        start = end.end()
+    yield line[start:][:_LONGEST_SENTENCE]
 
 
 def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | None:
-    plain = " ".join(piece.replace("|", " ").split())
+    plain = " ".join(piece.replace("|", " , ").split()) if "|" in piece else " ".join(piece.split())
     if _UNDONE.match(plain):
         return None
     is_checked = bool(_DONE.match(plain))
     plain = _DONE.sub("", plain)
-    plain = _DECORATION.sub("", _DECORATION.sub("", plain).strip()).strip()
+    plain = _undecorated(plain)
     if not plain or plain.rstrip("*_)\"'”“").endswith("?"):
         return None
     is_list = plain.endswith(":") and bool(_LIST_ITEM.match(following)) and bool(find_names(following))
     introduces = following == _CODE_FOLLOWS or (plain.endswith(":") and not is_list)
-    spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain))
+    spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain)) if _QUOTE_SIGN.search(plain) else plain
     return Sentence(plain, spoken, is_past, following if is_list else "", introduces, is_checked)
+
+
+def _undecorated(plain: str) -> str:
+    for _ in range(_MOST_SIGNS):
+        if sign := _LEADING_SIGN.match(plain):
+            plain = plain[sign.end() :]
+    return _EMPHASIS.sub("", plain).strip() if "*" in plain or "_" in plain else plain
 
 
 def _keep_name(found: re.Match[str]) -> str:
     """What is quoted says nothing itself; a name is one word in the sentence."""
-    return " NAME.x " if find_names(found.group()) else " it "
+    text = found.group()
+    may_name = "." in text or "/" in text or "@" in text or "file" in text or "README" in text
+    return " NAME.x " if may_name and find_names(text) else " it "
 
 
 # Stands for a block of code among the lines.

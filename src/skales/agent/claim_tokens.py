@@ -6,6 +6,10 @@ from collections.abc import Iterator, Sequence
 from skales.agent.claim_lexicon import Part, Word, find_past, look_up
 
 _TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
+# The same without names of files and addresses, which most sentences do not have.
+_PLAIN_TOKEN = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
+_HOLDS_NAME = re.compile(r"[@/~]|\.\w")
+_MOST_OPENINGS = 2
 _SHORT_FORMS = (
     (re.compile(r"[’`´]"), "'"),
     (re.compile(r"\bcan't\b|\bwon't\b", re.IGNORECASE), "can not"),
@@ -36,8 +40,12 @@ def read_words(spoken: str) -> Sequence[Word]:
     if _HAS_SHORT_FORM.search(spoken):
         for pattern, plain in _SHORT_FORMS:
             spoken = pattern.sub(plain, spoken)
-    spoken = _OPENING.sub("", _OPENING.sub("", spoken.strip()))
-    return _tell_as_done(tuple(_words(_TOKEN.findall(spoken))))
+    spoken = spoken.strip()
+    for _ in range(_MOST_OPENINGS):
+        if opening := _OPENING.match(spoken):
+            spoken = spoken[opening.end() :]
+    token = _TOKEN if _HOLDS_NAME.search(spoken) else _PLAIN_TOKEN
+    return _tell_as_done(tuple(_words(token.findall(spoken))))
 
 
 def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -19,6 +19,7 @@ _RUNNING = re.compile(
 _SCHEDULING = re.compile(r"schedul|calendar|planner|create_task|plan_to|reminder|alarm|event|book|cron|job|request")
 _MOVING = re.compile(r"move|copy|download|extract|archive|upload|rename|organi[sz]e|zip|backup|publish")
 _ORDERING = re.compile(r"order|buy|pay|purchase|checkout|transfer|book|request|click|browser")
+_RECORDING = re.compile(r"screenshot|snapshot")
 # These may do anything, and need not name what they did it to.
 _ANYTHING = frozenset({"run_script", "run_workflow", "playbook_run", "dispatch_subtasks", "computer_click"})
 _COMMAND = "execute_command"
@@ -30,7 +31,7 @@ _LOOKS = re.compile(
 _LOOKING = re.compile(
     r"\s*(?:sudo\s+)?(?:ls|cat|head|tail|pwd|echo|grep|rg|wc|stat|file|which|whoami|date|df|du|ps|env|printenv|uname|"
     r"tree|find|sort|uniq|diff|test|id|hostname|uptime|free|less|more|"
-    r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:ps|images|logs|inspect)|crontab\s+-l|"
+    r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:\w+\s+)?(?:ps|ls|images|logs|inspect)|crontab\s+-l|"
     r"systemctl\s+(?:status|list-\S+|is-\S+)|kubectl\s+(?:get|describe|logs)|(?:npm|pip3?|brew|apt)\s+(?:ls|list|show))\b(?!.*(?:-delete|-exec)\b)[^>]*"
 )
 # Commands that do it to what they name.
@@ -78,7 +79,7 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
                 Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool))
             ) or deed.tool == "send_notification"
         case Action.WRITTEN:
-            return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE})
+            return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE}) or bool(_RECORDING.search(deed.tool))
         case Action.DELETED:
             return deed.tool in _DELETERS or (bool(_DELETING.search(deed.tool)) and _changes(deed))
         case Action.RAN | Action.OPERATED:

@@ -14,6 +14,13 @@ _ALONE = {"habe": "me", "ist": "pronoun", "sind": "pronoun", "wurde": "pronoun"}
 _LATE_CONDITIONS = frozenset({"before", "bis", "wie", "how"})
 _OPEN_ARTICLES = frozenset({"die", "der", "das", "the", "your", "deine"})
 _SECOND_PERSON = frozenset({"habt", "seid", "könnt", "wollt", "müsst", "dürft", "sollt", "solltet", "möchtet", "werdet"})
+# What was perceived is nobody's account of a deed of his own.
+_PERCEIVED = frozenset(
+    "noticed notice see saw found learned learnt read understand know realised realized bemerkt gesehen aufgefallen "
+    "gelesen sehe weiß gemerkt festgestellt".split()
+)
+# `Die Tabelle war gesperrt` tells how it was found.
+_WAS_SO = frozenset({"war", "waren"})
 _ENDS_CONDITION = frozenset({",", "–", "—"})
 
 
@@ -70,6 +77,8 @@ class Clause:
             self.is_governed = True
         elif Part.ME in parts:
             self._meet_me(place)
+        elif word.text in _WAS_SO:
+            self._restart("other")
         elif Part.HAVE in parts or Part.BE in parts or word.text in {"been", "worden"}:
             self._meet_helper(word)
             if place == 0 and word.text in _ALONE:
@@ -87,6 +96,8 @@ class Clause:
         word, after = self.words[place].text, self._after(place)
         if place == len(self.words) - 1:
             return word in _LATE_CONDITIONS
+        if word == "so":
+            return self.words[place + 1].verb is not None
         if word == "since":
             return self.helper is Helper.HAVE and self.head
         return word == "bis" and after.isdisjoint({Part.ME, Part.OTHERS, Part.DEFINITE, Part.PRONOUN})
@@ -114,6 +125,8 @@ class Clause:
     def _open(self, place: int, word: Word) -> None:
         """A relative clause is about somebody else's deed: `everyone who was invited`."""
         after = self._after(place)
+        if word.text in {"that", "dass"} and any(before.text in _PERCEIVED for before in self.words[:place]):
+            self.is_governed = True
         is_relative = Part.RELATIVE in word.parts and (Part.BE in after or Part.HAVE in after)
         self._restart("other" if is_relative else "")
         self.thing, self.is_determined = "", False

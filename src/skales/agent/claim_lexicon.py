@@ -7,7 +7,7 @@ with a thing that lies outside the answer.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -21,6 +21,12 @@ _IRREGULAR = {
     "sent": "send", "written": "write", "wrote": "write", "made": "make", "built": "build", "bought": "buy", "paid": "pay",
     "told": "tell", "put": "put", "set": "set", "run": "run", "ran": "run", "shut": "shut", "rang": "ring",
     "withdrawn": "withdraw", "overwritten": "overwrite", "brought": "bring",
+}
+_STRONG_INFINITIVES = {
+    "verschoben": "verschieben", "geschrieben": "schreiben", "hochgeladen": "hochladen", "heruntergeladen": "herunterladen",
+    "eingetragen": "eintragen", "versendet": "versenden", "gesendet": "senden", "umbenannt": "umbenennen",
+    "angeschrieben": "anschreiben", "eingeladen": "einladen", "abgesagt": "absagen", "überwiesen": "überweisen",
+    "verschlossen": "verschließen", "geschlossen": "schließen", "behoben": "beheben", "abgeschlossen": "abschließen",
 }
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
@@ -138,7 +144,7 @@ def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
 
 
 def find_past(plain: str) -> str:
-    """The past of an English verb in its plain form or in `-ing`, empty when it is none of a known deed."""
+    """The past of a verb in its plain form or in `-ing`, empty when it is none of a known deed."""
     return _tables().plain.get(plain, "")
 
 
@@ -162,6 +168,15 @@ def _plain_forms(past: str) -> Iterator[str]:
         yield f"{stem}ing"
     if past in {"put", "set", "shut", "run", "ran"}:
         yield f"{_IRREGULAR.get(past, past)}{past[-1]}ing"
+
+
+def _infinitives(participle: str, prefixes: Container[str]) -> Iterator[str]:
+    """`löschen` of `gelöscht`, `ablegen` of `abgelegt`, `reservieren` of `reserviert`."""
+    if participle.endswith("t"):
+        front, ge, stem = participle[:-1].partition("ge")
+        yield (front + stem if ge and (not front or front in prefixes) else participle[:-1]).removesuffix("e") + "en"
+    elif participle in _STRONG_INFINITIVES:
+        yield _STRONG_INFINITIVES[participle]
 
 
 def _by_form(text: str) -> Verb | None:
@@ -215,13 +230,18 @@ def _tables() -> _Tables:
     for name, part in (("things", Part.THING), ("texts", Part.TEXT), ("made", Part.MADE), ("people", Part.PERSON), ("abstract", Part.ABSTRACT)):
         add(part, deeds[name]["words"])
     add(Part.THING, deeds["made"]["words"])
+    prefixes = tuple(sorted(deeds["prefixes"]["words"].split(), key=len, reverse=True))
     verbs = {**_verbs(deeds["weak"], is_strong=False), **_verbs(deeds["strong"], is_strong=True)}
     return _Tables(
         parts={word: frozenset(found) for word, found in parts.items()},
         verbs=verbs,
-        plain={form: past for past, verb in verbs.items() if verb.is_english for form in _plain_forms(past)},
+        plain={
+            form: past
+            for past, verb in verbs.items()
+            for form in (_plain_forms(past) if verb.is_english else _infinitives(past, prefixes))
+        },
         mind=frozenset(deeds["mind"]["words"].split()),
-        prefixes=tuple(sorted(deeds["prefixes"]["words"].split(), key=len, reverse=True)),
+        prefixes=prefixes,
         numbers={word: int(number) for number, words in grammar["numbers"].items() for word in words.split()},
         thing_endings=tuple(deeds["things"]["endings"].split()),
         made_endings=tuple(deeds["made"]["endings"].split()),

@@ -20,7 +20,8 @@ OF_OTHERS = re.compile(
     r"automatically|automatisch|usually|typically|normally|generally|afterwards|anschließend|always|often"
     r"|sometimes|by default|standardmäßig|"
     r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|jede[ns]? (?:tag|woche|monat|jahr)|(?:every|each) (?:time|day|week|month|year)|according to|laut)\b"
-    r"|\bfirst (?:published|released|written|built|created|sent|deployed)\b|\b(?:years?|months?|days?|hours?) ago\b"
+    r"|\b(?:writes|says|wrote|said|reports|reported)\W*$|,\s+(?:so\s+)?(?:schreibt|sagt|meldet|heißt es|steht|wie ich sehe)\b"
+    r"|\bjudging by\b|\bfirst (?:published|released|written|built|created|sent|deployed)\b|\b(?:years?|months?|days?|hours?) ago\b"
     r"|\bvor (?:\w+ )?(?:jahren|monaten|wochen|tagen|stunden)\b",
     re.IGNORECASE,
 )
@@ -45,5 +46,10 @@ ADVICE = re.compile(
 HANDS_OVER = re.compile(
     r"^(?:```|~~~|>)|\b(?:below|above|here(?:'s| is| are)|(?:as )?follows?|following|version|draft|unten|oben|hier (?:ist|sind|"
     r"kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|essay|gedicht|poem|story)\b|:\s*\n\s*\n?(?![-*+\d])",
+    re.IGNORECASE | re.MULTILINE,
+)
+# An answer that tells how to do something: what is done there is done by whoever follows it.
+INSTRUCTS = re.compile(
+    r"(?:^|[.!?:]\s)(?:to \w+ [^.!?\n]{0,80}, (?!i\b|we\b)|um [^.!?\n]{0,80}\bzu\w* \w*,|um [^.!?\n]{0,80}zu\w+en,)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -18,6 +18,7 @@ _BASE_FORMS = frozenset({"set", "put", "run", "shut", "reset"})
 # What befell a thing of no known kind may be history; these hardly are.
 _PRESENT = frozenset({Action.MOVED, Action.SWITCHED})
 _IN_TEXTS = frozenset({Action.WRITTEN, Action.DELETED, Action.MOVED, Action.ORDERED, Action.DONE})
+_RELATIVE_ARTICLES = frozenset({"der", "die", "das", "dem", "den", "welche", "welcher", "welches"})
 _ONLY_TOLD = frozenset({"told", "gesagt"})
 _TELLING = frozenset({"told", "gesagt", "written", "wrote", "geschrieben", "replied", "geantwortet", "erinnert"})
 _OTHER_VERBS = frozenset({"ran", "run", "set", "put"})
@@ -29,6 +30,7 @@ _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _OF_TEXTS = frozenset({Part.TEXT_PART, Part.ABSTRACT, Part.TEXT})
 _NOW = frozenset({"now", "just", "successfully", "all", "jetzt", "nun", "soeben", "erfolgreich", "alle"})
 _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
+_ALL = frozenset({"alles", "everything", "beides"})
 _RESTARTS = frozenset({":", "–", "—"})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
 _LONGEST_SUBJECT = 9
@@ -43,6 +45,17 @@ class Voice(StrEnum):
     STATE = "state"
 
 
+class Setting(StrEnum):
+    """What the answer around a sentence is: one that holds a text of its own, tells how to do something, or neither.
+
+    Only in a plain one does a thing of no known kind, `the lamp in the hall`, surely lie outside the answer.
+    """
+
+    PLAIN = "plain"
+    HANDS_OVER = "hands over"
+    INSTRUCTS = "instructs"
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """A deed told in a sentence."""
@@ -52,18 +65,18 @@ class Said:
     verb: str
 
 
-def read_sentence(spoken: str, *, is_checked: bool = False, is_broad: bool = True) -> Sequence[Said]:
+def read_sentence(spoken: str, *, is_checked: bool = False, setting: Setting = Setting.PLAIN) -> Sequence[Said]:
     """The deeds it tells of as done.
 
     Args:
         spoken: The sentence without quotations.
         is_checked: Whether it is an item with a tick, which makes `Invite the speakers` an account.
-        is_broad: Whether what it names without a known kind lies outside the answer, unless it is a part of texts.
+        setting: What the answer around it is.
     """
     words = read_words(spoken)
     if is_checked and words and (past := find_past(words[0].text)):
         words = (look_up(past, opens=False), *words[1:])
-    said = list(_Reader(words, spoken, is_broad=is_broad).read()) if any(word.verb for word in words) else []
+    said = list(_Reader(words, spoken, setting).read()) if any(word.verb for word in words) else []
     is_mine = any(deed.voice is Voice.ACTIVE for deed in said)
     if not is_mine:
         said += [
@@ -84,7 +97,7 @@ def is_told_of_a_moment(spoken: str) -> bool:
 class _Reader:
     """One sentence on its way."""
 
-    def __init__(self, words: Sequence[Word], spoken: str, *, is_broad: bool) -> None:
+    def __init__(self, words: Sequence[Word], spoken: str, setting: Setting) -> None:
         self._words = words
         self._clause = Clause(words)
         parts = frozenset[Part]().union(*(word.parts for word in words))
@@ -92,9 +105,10 @@ class _Reader:
         self._may_be_text = Part.TEXT_PART in parts and Part.NAME not in parts and not _names_a_line(words)
         self._is_about_me = any(word.text == "mich" for word in words)
         self._spoken = spoken
-        self._holds_text = not is_broad
+        self._holds_text = setting is Setting.HANDS_OVER
+        self._is_instruction = setting is Setting.INSTRUCTS
         self._has_claimed = False
-        self._is_broad = is_broad
+        self._is_broad = setting is Setting.PLAIN
 
     def read(self) -> Iterator[Said]:
         for place, word in enumerate(self._words):
@@ -112,7 +126,8 @@ class _Reader:
         after = self._words[place + 1].text if place + 1 < len(self._words) else ""
         if before and (Part.OTHERS in before.parts or Part.ATTRIBUTIVE in before.parts):
             return not (before.text in {"with", "of", "when"} and self._clause.helper is Helper.HAVE)
-        return self._words[place].text in _OTHER_VERBS and after in _PARTICLES
+        is_idle = self._words[place].text == "saved" and after == "you"
+        return is_idle or (self._words[place].text in _OTHER_VERBS and after in _PARTICLES)
 
     def _read_verb(self, place: int, word: Word, verb: Verb) -> Iterator[Said]:
         voice = self._voice(place, verb)
@@ -169,6 +184,9 @@ class _Reader:
             return Voice.ACTIVE
         if after not in {"wurde", "wurden", "worden", "ist", "sind"} or self._clause.who:
             return None
+        segment = self._segment(place)
+        if segment and segment[0].text in _RELATIVE_ARTICLES and place > len(segment):
+            return None
         is_fronted = not self._clause.thing and not self._segment(place) and not self._clause.helper
         return Voice.PASSIVE if self._clause.thing or (is_fronted and Part.THING in self._rest_parts(place)) else None
 
@@ -188,7 +206,7 @@ class _Reader:
                 return None
             opens = after is None or ends or Part.HEADLINE_OBJECT in after.parts
             return Voice.PASSIVE if opens else None
-        has_thing = any(Part.THING in word.parts for word in before)
+        has_thing = any(Part.THING in word.parts or word.text in _ALL for word in before)
         return Voice.PASSIVE if len(before) <= _LONGEST_SUBJECT and ends and has_thing else None
 
     def _carries_on(self, place: int) -> bool:
@@ -206,6 +224,8 @@ class _Reader:
             return True
         if verb.is_english and self._clause.who == "thing" and not self._clause.is_determined:
             return any(word.text == "are" for word in self._words)
+        if self._is_instruction and not (self._is_now() or Part.OWN in self._parts or Part.NAME in self._parts):
+            return True
         return not (verb.is_strong or not self._parts.isdisjoint(_CERTAIN))
 
     def _is_denied_after(self, place: int) -> bool:
@@ -215,6 +235,8 @@ class _Reader:
             return False
         verb = self._words[place].verb
         first = following[0].parts
+        if Part.NEGATION in first:
+            return True
         if Part.MODAL in first and verb is not None and not verb.is_english:
             return True
         return (Part.BE in first or Part.HAVE in first) and any(Part.NEGATION in word.parts for word in following)
@@ -240,7 +262,9 @@ class _Reader:
         if verb.action in _IN_TEXTS and self._may_be_text and self._is_about_text(place):
             return False
         if verb.is_open:
-            return self._has_outside_thing(place) or self._is_done_to_a_noun(place, voice)
+            is_certain = voice is not Voice.STATE or self._clause.who == "own" or self._is_now() or self._names_it(place)
+            is_subject = voice is Voice.ACTIVE or self._clause.who in {"", "thing", "own"}
+            return (is_certain and is_subject and self._has_outside_thing(place)) or self._is_done_to_a_noun(place, voice)
         if verb.is_strong:
             return True
         if word.text in _ONLY_TOLD:
@@ -264,7 +288,7 @@ class _Reader:
                 return False
             return self._is_broad and self._has_object(place)
         if not is_open:
-            return who in {"noun", "own"}
+            return who == "own" or (who == "noun" and (voice is not Voice.STATE or self._is_now()))
         return self._is_broad and (who == "own" or (who == "noun" and voice is not Voice.PASSIVE and self._is_now()))
 
     def _has_thing(self, place: int) -> bool:
@@ -288,6 +312,9 @@ class _Reader:
             after = next((word for word in self._words[place + 1 :] if Part.ADVERB not in word.parts), None)
             return after is not None and not after.parts.isdisjoint({Part.DEFINITE, Part.OWN})
         return any(word.verb is None and Part.DEFINITE in word.parts for word in self._segment(place))
+
+    def _names_it(self, place: int) -> bool:
+        return any(Part.NAME in word.parts for word in self._segment(place))
 
     def _is_now(self) -> bool:
         return any(word.text in _NOW for word in self._words)

@@ -139,6 +139,7 @@ _FORMS = (
     ),
     _form(Action.DONE, "now sofort jetzt", rf"{_IS} (?:\w+ ){{1,3}}(?:as of now|from now on|ab sofort|ab jetzt)\b", _OUTSIDE),
     _form(Action.SWITCHED, "off an aus", rf"{_IS} (?:off|an|aus)$", _OUTSIDE, is_new=False),
+    _form(Action.SCHEDULED, "confirmed bestätigt", rf"{_IS} (?:{_NOW} )*(?:confirmed|bestätigt)\b", _OUTSIDE, is_new=False),
     _form(Action.SCHEDULED, "set", rf"{_IS} (?:{_NOW} )*set\b", _OUTSIDE),
     _form(
         Action.WRITTEN,

@@ -25,6 +25,7 @@ _SHORT_FORMS = (
 )
 _HAS_SHORT_FORM = re.compile(r"\bwhy\b|\bliberty\b|[’`´']|\d:|\bhabs?\b", re.IGNORECASE)
 _BROUGHT_ABOUT = frozenset({"managed", "able", "finished", "liberty", "done"})
+_COULD = frozenset({"konnte", "konnten"})
 _BETWEEN = frozenset({"to", "of", "successfully", "and"})
 _AFTER_IS = frozenset({"been", "now", "all", "already", "on", "off", "in", "live", "ready", "gone"})
 _OPENING = re.compile(
@@ -50,6 +51,8 @@ def read_words(spoken: str) -> Sequence[Word]:
 
 def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """`I managed to send`, `I was able to book`, `finished moving`: the past of what was brought to its end."""
+    if any(word.text in _COULD for word in words):
+        return _could(words)
     place = next((at for at, word in enumerate(words) if word.text in _BROUGHT_ABOUT), -1)
     if place < 0:
         return words
@@ -64,6 +67,17 @@ def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:
         if words[at].text not in _BETWEEN:
             break
     return words
+
+
+def _could(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`Ich konnte den Tisch reservieren`: `Ich habe den Tisch reserviert`."""
+    place = next(at for at, word in enumerate(words) if word.text in _COULD)
+    around = {word.text for word in words[max(0, place - 1) : place + 2]}
+    past = find_past(words[-1].text)
+    if not past or around.isdisjoint({"ich", "wir"}) or any(Part.NEGATION in word.parts for word in words):
+        return words
+    have = look_up("habe", opens=False)
+    return (*words[:place], have, *words[place + 1 : -1], look_up(past, opens=False))
 
 
 def _words(written: Sequence[str]) -> Iterator[Word]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from skales.agent.claim_lexicon import Action, Part, find_number, look_up
-from skales.agent.claim_patterns import HANDS_OVER
-from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
+from skales.agent.claim_patterns import HANDS_OVER, INSTRUCTS
+from skales.agent.claim_reading import Said, Setting, Voice, is_told_of_a_moment, read_sentence
 from skales.agent.claim_text import Sentence, find_names_of, split_answer
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
 from skales.core.evidence import Unconfirmed
@@ -49,6 +49,12 @@ _NOTHING = {
     Action.PLACED: "No call of this turn put anything there",
 }
 _OPENED = frozenset({"opened", "geöffnet", "aufgerufen"})
+# How something may be without a deed of this turn.
+_STATIVE = frozenset(
+    "installed installiert enabled aktiviert disabled deaktiviert connected verbunden shared geteilt locked gesperrt "
+    "scheduled geplant signed unterschrieben booked gebucht reserved reserviert encrypted verschlüsselt confirmed "
+    "bestätigt".split()
+)
 _FETCHED = frozenset({"downloaded", "heruntergeladen"})
 
 
@@ -88,9 +94,9 @@ def doubt_claims(claims: Iterable[Claim], turn: Sequence[Deed], earlier: Sequenc
 
 def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
-    is_broad = not HANDS_OVER.search(answer[:_LONGEST_GLANCE])
+    setting = _find_setting(answer[:_LONGEST_GLANCE])
     for sentence in islice(split_answer(answer), _MOST_SENTENCES):
-        said = read_sentence(sentence.spoken, is_checked=sentence.is_checked, is_broad=is_broad)
+        said = read_sentence(sentence.spoken, is_checked=sentence.is_checked, setting=setting)
         if not said:
             continue
         named = find_names_of(sentence)
@@ -100,6 +106,12 @@ def find_claims(answer: str) -> Iterator[Claim]:
         for deed in {deed.action: deed for deed in reversed(told)}.values():
             names = tuple(dict.fromkeys((*named, *(people if deed.action is Action.SENT else ()))))
             yield Claim(sentence, deed, names, _find_count(sentence.spoken), actions)
+
+
+def _find_setting(answer: str) -> Setting:
+    if HANDS_OVER.search(answer):
+        return Setting.HANDS_OVER
+    return Setting.INSTRUCTS if INSTRUCTS.search(answer) else Setting.PLAIN
 
 
 def _is_in_the_answer(sentence: Sentence, said: Said, names: Sequence[str]) -> bool:
@@ -167,6 +179,8 @@ def _is_borne_out_by_reading(claim: Claim, known: Sequence[Deed]) -> bool:
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
     if not read:
         return False
+    if claim.said.verb in _STATIVE and claim.said.voice is Voice.STATE:
+        return True
     if claim.said.verb in _OPENED or (claim.said.action is Action.PLACED and claim.said.voice is Voice.STATE):
         return all(any(meets(name, deed) for deed in read) for name in claim.names)
     return claim.said.verb in _FETCHED and any(
@@ -179,4 +193,7 @@ def _is_told(claim: Claim, known: Sequence[Deed]) -> bool:
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
     is_dated = is_told_of_a_moment(claim.sentence.spoken)
     is_fresh = claim.said.voice is Voice.PERFECT
-    return any(is_dated or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read)
+    verb = claim.said.verb
+    return any(
+        is_dated or verb in deed.result.lower() or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read
+    )

@@ -13,11 +13,8 @@ from skales.agent.claim_lexicon import Part, Word
 _ALONE = {"habe": "me", "ist": "pronoun", "sind": "pronoun", "wurde": "pronoun"}
 _LATE_CONDITIONS = frozenset({"before", "bis", "wie", "how"})
 _OPEN_ARTICLES = frozenset({"die", "der", "das", "the", "your", "deine"})
-_SECOND_PERSON = frozenset({"habt", "seid", "könnt", "wollt", "müsst", "dürft", "sollt", "solltet", "möchtet", "werdet"})
-# What was perceived is nobody's account of a deed of his own.
-_PERCEIVED = frozenset(
-    "noticed notice see saw found learned learnt read understand know realised realized bemerkt gesehen aufgefallen "
-    "gelesen sehe weiß gemerkt festgestellt".split()
+_SECOND_PERSON = frozenset(
+    {"habt", "seid", "könnt", "wollt", "müsst", "dürft", "sollt", "solltet", "möchtet", "werdet"}
 )
 # `Die Tabelle war gesperrt` tells how it was found.
 _WAS_SO = frozenset({"war", "waren"})
@@ -125,7 +122,7 @@ class Clause:
     def _open(self, place: int, word: Word) -> None:
         """A relative clause is about somebody else's deed: `everyone who was invited`."""
         after = self._after(place)
-        if word.text in {"that", "dass"} and any(before.text in _PERCEIVED for before in self.words[:place]):
+        if word.text in {"that", "dass"} and any(Part.PERCEIVED in before.parts for before in self.words[:place]):
             self.is_governed = True
         is_relative = Part.RELATIVE in word.parts and (Part.BE in after or Part.HAVE in after)
         self._restart("other" if is_relative else "")

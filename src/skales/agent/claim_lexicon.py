@@ -12,21 +12,48 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
 
 _ENGLISH_FORM = re.compile(r"[a-z-]{3,}[^e\W]ed")
 # `gespült`, `verschlungen`, `fotografiert`; infinitives such as `gehen` stand among the words of the mind.
 _GERMAN_FORM = re.compile(r"ge[a-zäöüß]{3,}(?:t|en)|(?:be|ver|ent|er|zer|miss|über|um|unter)[a-zäöüß]{3,}t|\w{2,}iert")
 _NAME_ENDINGS = re.compile(r".*[.@].*|[/~].*", re.DOTALL)
 _IRREGULAR = {
-    "sent": "send", "written": "write", "wrote": "write", "made": "make", "built": "build", "bought": "buy", "paid": "pay",
-    "told": "tell", "put": "put", "set": "set", "run": "run", "ran": "run", "shut": "shut", "rang": "ring",
-    "withdrawn": "withdraw", "overwritten": "overwrite", "brought": "bring",
+    "sent": "send",
+    "written": "write",
+    "wrote": "write",
+    "made": "make",
+    "built": "build",
+    "bought": "buy",
+    "paid": "pay",
+    "told": "tell",
+    "put": "put",
+    "set": "set",
+    "run": "run",
+    "ran": "run",
+    "shut": "shut",
+    "rang": "ring",
+    "withdrawn": "withdraw",
+    "overwritten": "overwrite",
+    "brought": "bring",
 }
 _STRONG_INFINITIVES = {
-    "verschoben": "verschieben", "geschrieben": "schreiben", "hochgeladen": "hochladen", "heruntergeladen": "herunterladen",
-    "eingetragen": "eintragen", "versendet": "versenden", "gesendet": "senden", "umbenannt": "umbenennen",
-    "angeschrieben": "anschreiben", "eingeladen": "einladen", "abgesagt": "absagen", "überwiesen": "überweisen",
-    "verschlossen": "verschließen", "geschlossen": "schließen", "behoben": "beheben", "abgeschlossen": "abschließen",
+    "verschoben": "verschieben",
+    "geschrieben": "schreiben",
+    "hochgeladen": "hochladen",
+    "heruntergeladen": "herunterladen",
+    "eingetragen": "eintragen",
+    "versendet": "versenden",
+    "gesendet": "senden",
+    "umbenannt": "umbenennen",
+    "angeschrieben": "anschreiben",
+    "eingeladen": "einladen",
+    "abgesagt": "absagen",
+    "überwiesen": "überweisen",
+    "verschlossen": "verschließen",
+    "geschlossen": "schließen",
+    "behoben": "beheben",
+    "abgeschlossen": "abschließen",
 }
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
@@ -75,6 +102,10 @@ class Part(StrEnum):
     LOOKING = "looking"
     COUNTED = "counted"
     HEDGE = "hedge"
+    PERCEIVED = "perceived"
+    NOW = "now"
+    STATIVE = "stative"
+    NOBODY = "nobody"
     # What is worked out from the other tables.
     BE = "be"
     NUMBER = "number"
@@ -140,7 +171,7 @@ def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
     for two, one in _UMLAUTS:
         if two in text and (spelt := tables.verbs.get(text.replace(two, one))):
             return spelt
-    return None if is_noun or len(text) < 5 else _by_form(text)  # noqa: PLR2004 - shorter ones are `need`, `red`
+    return None if is_noun or len(text) < 5 else _by_form(text)
 
 
 def find_past(plain: str) -> str:
@@ -150,7 +181,7 @@ def find_past(plain: str) -> str:
 
 def find_number(text: str) -> int:
     """The number a word in small letters says, 0 for none."""
-    return int(text) if text.isdecimal() and len(text) <= 4 else _tables().numbers.get(text, 0)  # noqa: PLR2004
+    return int(text) if text.isdecimal() and len(text) <= 4 else _tables().numbers.get(text, 0)
 
 
 def _plain_forms(past: str) -> Iterator[str]:
@@ -159,7 +190,7 @@ def _plain_forms(past: str) -> Iterator[str]:
     bases = [_IRREGULAR[past]] if past in _IRREGULAR else [stem, f"{stem}e"] if stem != past else []
     if stem.endswith("i"):
         bases = [f"{stem[:-1]}y"]
-    if len(stem) > 3 and stem[-1] == stem[-2]:  # noqa: PLR2004 - `add` keeps its two letters
+    if len(stem) > 3 and stem[-1] == stem[-2]:
         bases.append(stem[:-1])
     for plain in bases:
         yield plain
@@ -200,14 +231,14 @@ def _by_ending(text: str) -> frozenset[Part]:
     if text.endswith("s") and text not in tables.parts:
         text = text[:-1]
     last = text.rpartition("-")[2]
-    parts = set(tables.parts.get(last, ())) & {Part.THING, Part.TEXT, Part.MADE} 
+    parts = set(tables.parts.get(last, ())) & {Part.THING, Part.TEXT, Part.MADE}
     if text.endswith(tables.thing_endings):
         parts.add(Part.THING)
     if text.endswith(tables.made_endings):
         parts.add(Part.MADE)
     if text.isdecimal():
         parts.add(Part.NUMBER)
-    if text.endswith("ly") and len(text) > 5:  # noqa: PLR2004 - shorter ones are `only`, `reply`, `July`
+    if text.endswith("ly") and len(text) > 5:
         parts.add(Part.ADVERB)
     return frozenset(parts)
 
@@ -227,7 +258,13 @@ def _tables() -> _Tables:
         add(Part.BE, grammar["parts"][name])
     for words in grammar["numbers"].values():
         add(Part.NUMBER, words)
-    for name, part in (("things", Part.THING), ("texts", Part.TEXT), ("made", Part.MADE), ("people", Part.PERSON), ("abstract", Part.ABSTRACT)):
+    for name, part in (
+        ("things", Part.THING),
+        ("texts", Part.TEXT),
+        ("made", Part.MADE),
+        ("people", Part.PERSON),
+        ("abstract", Part.ABSTRACT),
+    ):
         add(part, deeds[name]["words"])
     add(Part.THING, deeds["made"]["words"])
     prefixes = tuple(sorted(deeds["prefixes"]["words"].split(), key=len, reverse=True))
@@ -257,5 +294,5 @@ def _verbs(table: Mapping[str, Mapping[str, str]], *, is_strong: bool) -> Mappin
     }
 
 
-def _read(name: str) -> dict[str, dict[str, str]]:
+def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files("skales.agent").joinpath(name).read_text(encoding="utf-8"))

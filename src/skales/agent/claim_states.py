@@ -55,23 +55,29 @@ class _Form:
     is_new: bool
 
 
-def _form(
-    action: Action, hints: str, pattern: str, subject: frozenset[Part] = _NONE, *, is_new: bool = True
-) -> _Form:
+def _form(action: Action, hints: str, pattern: str, subject: frozenset[Part] = _NONE, *, is_new: bool = True) -> _Form:
     return _Form(action, frozenset(hints.split()), re.compile(pattern), subject, is_new)
 
 
-_NOW_HINTS = "now already back safely successfully again all jetzt nun bereits schon sofort inzwischen wieder soeben gerade"
+_NOW_HINTS = (
+    "now already back safely successfully again all jetzt nun bereits schon sofort inzwischen wieder soeben gerade"
+)
 _FORMS = (
     # Whom somebody told something, and what I got rid of.
-    _form(Action.SENT, "know", r"\b(?:and|i|we) (?:(?:have|just|already|also|then) )*let (?!me\b|us\b)(?:the |your |my )?[\w.@-]+ know\b"),
+    _form(
+        Action.SENT,
+        "know",
+        r"\b(?:and|i|we) (?:(?:have|just|already|also|then) )*let (?!me\b|us\b)(?:the |your |my )?[\w.@-]+ know\b",
+    ),
     _form(Action.SENT, "bescheid", r"\b(?:ich|wir) (?:\w+ ){0,4}bescheid (?:gegeben|gesagt)\b|\bbescheid \w+ habe\b"),
     _form(Action.SENT, "bescheid", r"\b(?:weiß|wissen) (?:jetzt |nun |bereits |schon |auch )*bescheid\b"),
     _form(Action.SENT, "me", r"\b(?:got|received) .*\bfrom me\b"),
     _form(Action.SENT, "mir", r"\bvon mir (?:\S+ ){0,4}(?:bekommen|erhalten)\b"),
     _form(Action.DELETED, "rid", r"\bi (?:have )?(?:gotten|got) rid of\b"),
     # What goes its way.
-    _form(Action.SENT, "way unterwegs raus", rf"(?:{_IS} )?(?:{_NOW} )*\b(?:on (?:its|their) way|unterwegs|raus)\b", _ANY),
+    _form(
+        Action.SENT, "way unterwegs raus", rf"(?:{_IS} )?(?:{_NOW} )*\b(?:on (?:its|their) way|unterwegs|raus)\b", _ANY
+    ),
     _form(Action.SENT, "live online", rf"{_IS} (?:{_NOW} )*(?:live|online)\b", _THING),
     _form(Action.SENT, "out live", r"\b(?:went|gone|going) (?:out|live)\b", _THING),
     _form(Action.SENT, "raus", r"\b(?:ging|gingen) (?:\w+ )*raus\b", _ANY),
@@ -137,9 +143,16 @@ _FORMS = (
         _OUTSIDE,
         is_new=False,
     ),
-    _form(Action.DONE, "now sofort jetzt", rf"{_IS} (?:\w+ ){{1,3}}(?:as of now|from now on|ab sofort|ab jetzt)\b", _OUTSIDE),
+    _form(
+        Action.DONE,
+        "now sofort jetzt",
+        rf"{_IS} (?:\w+ ){{1,3}}(?:as of now|from now on|ab sofort|ab jetzt)\b",
+        _OUTSIDE,
+    ),
     _form(Action.SWITCHED, "off an aus", rf"{_IS} (?:off|an|aus)$", _OUTSIDE, is_new=False),
-    _form(Action.SCHEDULED, "confirmed bestätigt", rf"{_IS} (?:{_NOW} )*(?:confirmed|bestätigt)\b", _OUTSIDE, is_new=False),
+    _form(
+        Action.SCHEDULED, "confirmed bestätigt", rf"{_IS} (?:{_NOW} )*(?:confirmed|bestätigt)\b", _OUTSIDE, is_new=False
+    ),
     _form(Action.SCHEDULED, "set", rf"{_IS} (?:{_NOW} )*set\b", _OUTSIDE),
     _form(
         Action.WRITTEN,

@@ -24,9 +24,7 @@ _DONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[xX✓✔]\]|✅|☑�
 _UNDONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[ ?\]|❌|☐|⬜|⏳|✗|✘|🔲)")
 _SENTENCE_END = re.compile(r"[.!?…][*_)]{0,3}\s+(?=[^\s\d])|;\s+")
 # Behind these a full stop ends no sentence.
-_ABBREVIATION = re.compile(
-    r"\b(?:\d{1,2}|Dr|Mr|Ms|Mrs|Prof|Nr|No|bzw|ca|z\.B|B|e\.g|i\.e|vs|etc)\.$"
-)
+_ABBREVIATION = re.compile(r"\b(?:\d{1,2}|Dr|Mr|Ms|Mrs|Prof|Nr|No|bzw|ca|z\.B|B|e\.g|i\.e|vs|etc)\.$")
 # Bold and heading signs, bullets, emoji before the words.
 _LEADING_SIGN = re.compile(r"\d{1,3}[.)]\s+|[^\w`'\"“„«(~/]+")
 _EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
@@ -132,7 +130,9 @@ def find_names_of(sentence: Sentence) -> tuple[str, ...]:
 def _pieces(line: str) -> Iterator[str]:
     line, start = line[:_LONGEST_LINE], 0
     for end in _SENTENCE_END.finditer(line):
-        if not line.startswith(";", end.start()) and _ABBREVIATION.search(line, max(0, end.start() - 5), end.start() + 1):
+        if not line.startswith(";", end.start()) and _ABBREVIATION.search(
+            line, max(0, end.start() - 5), end.start() + 1
+        ):
             continue
         yield line[start : end.end()].rstrip()[:_LONGEST_SENTENCE]
         start = end.end()

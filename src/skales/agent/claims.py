@@ -12,7 +12,8 @@ from itertools import islice
 
 from skales.agent.claim_lexicon import Action, Part, find_number, look_up
 from skales.agent.claim_patterns import HANDS_OVER, INSTRUCTS
-from skales.agent.claim_reading import Said, Setting, Voice, is_told_of_a_moment, read_sentence
+from skales.agent.claim_reading import Said, is_told_of_a_moment, read_sentence
+from skales.agent.claim_spot import Setting, Voice
 from skales.agent.claim_text import Sentence, find_names_of, split_answer
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
 from skales.core.evidence import Unconfirmed
@@ -25,13 +26,6 @@ _LONGEST_GLANCE = 20_000
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
 _TO_WHOM = re.compile(
     rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}"
-)
-_NOBODY = frozenset(
-    "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
-    "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
-    "Saturday Sunday Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Google Teams Whatsapp Obsidian Notion "
-    "Bord Ort Stelle Tag Skales Wordpress Dr Mr Mrs Ms Prof Herr Herrn Frau Everyone All Support Buchhaltung Vermieter Chef Freunde Bekannte "
-    "January February March April May June July August September October November December".split()
 )
 
 _NOTHING = {
@@ -49,12 +43,6 @@ _NOTHING = {
     Action.PLACED: "No call of this turn put anything there",
 }
 _OPENED = frozenset({"opened", "geöffnet", "aufgerufen"})
-# How something may be without a deed of this turn.
-_STATIVE = frozenset(
-    "installed installiert enabled aktiviert disabled deaktiviert connected verbunden shared geteilt locked gesperrt "
-    "scheduled geplant signed unterschrieben booked gebucht reserved reserviert encrypted verschlüsselt confirmed "
-    "bestätigt".split()
-)
 _FETCHED = frozenset({"downloaded", "heruntergeladen"})
 
 
@@ -122,7 +110,7 @@ def _is_in_the_answer(sentence: Sentence, said: Said, names: Sequence[str]) -> b
 def _find_people(sentence: str) -> Iterator[str]:
     for found in _TO_WHOM.finditer(sentence):
         for person in re.split(r"[,\s]+(?:and |und |sowie )?", found[1]):
-            if person and person not in _NOBODY:
+            if person and Part.NOBODY not in look_up(person, opens=True).parts:
                 yield person
 
 
@@ -179,7 +167,7 @@ def _is_borne_out_by_reading(claim: Claim, known: Sequence[Deed]) -> bool:
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
     if not read:
         return False
-    if claim.said.verb in _STATIVE and claim.said.voice is Voice.STATE:
+    if Part.STATIVE in look_up(claim.said.verb, opens=True).parts and claim.said.voice is Voice.STATE:
         return True
     if claim.said.verb in _OPENED or (claim.said.action is Action.PLACED and claim.said.voice is Voice.STATE):
         return all(any(meets(name, deed) for deed in read) for name in claim.names)

@@ -135,6 +135,7 @@ class Word:
     text: str
     parts: frozenset[Part]
     verb: Verb | None = None
+    is_capital: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ class _Tables:
     verbs: Mapping[str, Verb]
     plain: Mapping[str, str]
     mind: frozenset[str]
+    phrases: Mapping[str, str]
     prefixes: tuple[str, ...]
     numbers: Mapping[str, int]
     thing_endings: tuple[str, ...]
@@ -159,7 +161,8 @@ def look_up(written: str, *, opens: bool) -> Word:
     parts = tables.parts.get(text, frozenset())
     if not text[0].isalnum():
         return Word(text, parts | {Part.PUNCTUATION})
-    return Word(text, parts | _by_ending(text), find_verb(text, is_noun=not opens and written[0].isupper()))
+    is_capital = written[0].isupper()
+    return Word(text, parts | _by_ending(text), find_verb(text, is_noun=is_capital and not opens), is_capital)
 
 
 def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
@@ -177,6 +180,11 @@ def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
 def find_past(plain: str) -> str:
     """The past of a verb in its plain form or in `-ing`, empty when it is none of a known deed."""
     return _tables().plain.get(plain, "")
+
+
+def find_phrase(first: str, second: str) -> str:
+    """The one verb in whose place two words stand, such as `taken down`; empty when they are none."""
+    return _tables().phrases.get(f"{first} {second}", "")
 
 
 def find_number(text: str) -> int:
@@ -278,6 +286,7 @@ def _tables() -> _Tables:
             for form in (_plain_forms(past) if verb.is_english else _infinitives(past, prefixes))
         },
         mind=frozenset(deeds["mind"]["words"].split()),
+        phrases=deeds["phrases"],
         prefixes=prefixes,
         numbers={word: int(number) for number, words in grammar["numbers"].items() for word in words.split()},
         thing_endings=tuple(deeds["things"]["endings"].split()),

@@ -12,6 +12,8 @@ _ONLY_TOLD = frozenset({"told", "gesagt"})
 _TELLING = _ONLY_TOLD | {"written", "wrote", "geschrieben", "replied", "geantwortet", "erinnert"}
 _OF_WORDS = frozenset({Part.TEXT, Part.ABSTRACT})
 _OF_TEXTS = _OF_WORDS | {Part.TEXT_PART}
+_OF_MACHINES = frozenset({Action.SWITCHED, Action.OPERATED})
+_NO_OBJECT = frozenset({Part.HEADLINE_END, Part.PUNCTUATION, Part.PRONOUN, Part.JOINT, Part.ME, Part.ABSTRACT, Part.TEXT_PART})
 _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
@@ -38,9 +40,11 @@ def is_outside(spot: Spot, voice: Voice, setting: Setting) -> bool:
         return Part.PERSON in spot.parts
     if Part.PERSON in spot.parts and (verb.action is Action.SENT or is_telling(spot)):
         return True
+    if voice is Voice.ACTIVE and verb.action in _OF_MACHINES and _has_any_object(spot):
+        return True
     if not _has_thing(spot):
         return _is_done_to_a_noun(spot, voice, setting)
-    if Part.ABSTRACT in spot.parts and not _has_outside_thing(spot) and _is_of_words(spot, setting):
+    if has_part(spot.near, Part.ABSTRACT) and not _has_outside_thing(spot) and _is_of_words(spot, setting):
         return False
     return voice is not Voice.STATE or spot.clause.who != "noun" or spot.is_now
 
@@ -83,7 +87,8 @@ def _is_done_to_a_noun(spot: Spot, voice: Voice, setting: Setting) -> bool:
     """Whether the one to whom it is done is of no known kind, but `the`, `your` or `die`, and no part of a text."""
     who, is_open = spot.clause.who, spot.verb.is_open
     is_plain = setting is Setting.PLAIN
-    is_of_texts = any(not word.parts.isdisjoint(_OF_TEXTS) for word in spot.near)
+    around = spot.words if who == "me" else spot.near
+    is_of_texts = any(not word.parts.isdisjoint(_OF_TEXTS) for word in around)
     if is_of_texts and (is_open or voice is Voice.ACTIVE):
         return False
     if voice is Voice.ACTIVE:
@@ -98,10 +103,20 @@ def _is_done_to_a_noun(spot: Spot, voice: Voice, setting: Setting) -> bool:
 def _has_object(spot: Spot) -> bool:
     """`deleted the draft`, not `stopped at the third chapter`; in German it stands before the verb."""
     if not spot.verb.is_english:
-        return any(word.verb is None and Part.DEFINITE in word.parts for word in spot.before)
+        return any(
+            word.verb is None and (Part.DEFINITE in word.parts or (word.is_capital and Part.ME not in word.parts))
+            for word in spot.before
+        )
     following = (word for word in spot.words[spot.place + 1 :] if Part.ADVERB not in word.parts)
     after = next(following, None)
     return after is not None and not after.parts.isdisjoint({Part.DEFINITE, Part.OWN})
+
+
+def _has_any_object(spot: Spot) -> bool:
+    """`I reloaded nginx`: any word that could be one."""
+    after = spot.next()
+    is_one = after is not None and after.parts.isdisjoint(_NO_OBJECT) and not after.text.endswith("ing")
+    return spot.verb.is_english and is_one and not spot.parts & {Part.ABSTRACT, Part.TEXT_PART}
 
 
 def _has_thing(spot: Spot) -> bool:
@@ -122,5 +137,5 @@ def _has_outside_thing(spot: Spot) -> bool:
 def _is_of_words(spot: Spot, setting: Setting) -> bool:
     """Whether the answer holds a text, or the sentence speaks of what only texts have: steps, examples."""
     return setting is Setting.HANDS_OVER or any(
-        Part.ABSTRACT in word.parts and Part.THING not in word.parts for word in spot.words
+        Part.ABSTRACT in word.parts and Part.THING not in word.parts for word in spot.near
     )

@@ -45,7 +45,8 @@ ADVICE = re.compile(
 # An answer that holds a text of its own making speaks of that text, too.
 HANDS_OVER = re.compile(
     r"^(?:```|~~~|>)|\b(?:below|above|here(?:'s| is| are)|(?:as )?follows?|following|version|draft|unten|oben|hier (?:ist|sind|"
-    r"kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|essay|gedicht|poem|story)\b|:\s*\n\s*\n?(?![-*+\d])",
+    r"kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|rewrote|rewritten|"
+    r"rephrased|reworded|shortened|translated|umformuliert|gekürzt|umgeschrieben|übersetzt|essay|gedicht|poem|story)\b|:\s*\n\s*\n?(?![-*+\d])",
     re.IGNORECASE | re.MULTILINE,
 )
 # An answer that tells how to do something: what is done there is done by whoever follows it.

@@ -139,7 +139,7 @@ _FORMS = (
     _form(
         Action.DONE,
         "now jetzt nun sofort",
-        rf"(?:{_IS}|\b(?:{_LIE}|runs?|reads?|says?|heißt|laeuft)) (?:{_NOW} )*(?:now|jetzt|nun|ab sofort)\b",
+        rf"(?:{_IS}|\b(?:{_LIE}|has|have|hat|haben|runs?|reads?|says?|heißt|laeuft)) (?:{_NOW} )*(?:now|jetzt|nun|ab sofort)\b",
         _OUTSIDE,
         is_new=False,
     ),
@@ -149,6 +149,7 @@ _FORMS = (
         rf"{_IS} (?:\w+ ){{1,3}}(?:as of now|from now on|ab sofort|ab jetzt)\b",
         _OUTSIDE,
     ),
+    _form(Action.SWITCHED, "off on an aus zu", r"^(?:\w+ ){1,3}(?:off|on|an|aus|zu)(?:$| ,)", _OUTSIDE),
     _form(Action.SWITCHED, "off an aus", rf"{_IS} (?:off|an|aus)$", _OUTSIDE, is_new=False),
     _form(
         Action.SCHEDULED, "confirmed bestätigt", rf"{_IS} (?:{_NOW} )*(?:confirmed|bestätigt)\b", _OUTSIDE, is_new=False

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from skales.agent.claim_lexicon import Part, Word, find_past, look_up
+from skales.agent.claim_lexicon import Part, Word, find_past, find_phrase, look_up
 
 _TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
 # The same without names of files and addresses, which most sentences do not have.
@@ -25,6 +25,7 @@ _SHORT_FORMS = (
 )
 _HAS_SHORT_FORM = re.compile(r"\bwhy\b|\bliberty\b|[’`´']|\d:|\bhabs?\b", re.IGNORECASE)
 _BROUGHT_ABOUT = frozenset({"managed", "able", "finished", "liberty", "done"})
+_PHRASE_ENDS = frozenset({"out", "off", "down", "away", "in", "on", "up"})
 _COULD = frozenset({"konnte", "konnten"})
 _BETWEEN = frozenset({"to", "of", "successfully", "and"})
 _AFTER_IS = frozenset({"been", "now", "all", "already", "on", "off", "in", "live", "ready", "gone"})
@@ -81,7 +82,16 @@ def _could(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _words(written: Sequence[str]) -> Iterator[Word]:
+    is_second = False
     for place, word in enumerate(written):
+        if is_second:
+            is_second = False
+            continue
+        after = written[place + 1] if place + 1 < len(written) else ""
+        if after in _PHRASE_ENDS and (verb := find_phrase(word.lower(), after)):
+            is_second = True
+            yield look_up(verb, opens=False)
+            continue
         if word.endswith("'s") and _is_short_is(written, place):
             yield look_up(word[:-2], opens=place == 0)
             yield look_up("is", opens=False)

@@ -7,54 +7,19 @@ with a thing that lies outside the answer.
 
 import re
 import tomllib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from skales.agent.claim_forms import infinitives, plain_forms
+
 _ENGLISH_FORM = re.compile(r"[a-z-]{3,}[^e\W]ed")
 # `gespült`, `verschlungen`, `fotografiert`; infinitives such as `gehen` stand among the words of the mind.
 _GERMAN_FORM = re.compile(r"ge[a-zäöüß]{3,}(?:t|en)|(?:be|ver|ent|er|zer|miss|über|um|unter)[a-zäöüß]{3,}t|\w{2,}iert")
 _NAME_ENDINGS = re.compile(r".*[.@].*|[/~].*", re.DOTALL)
-_IRREGULAR = {
-    "sent": "send",
-    "written": "write",
-    "wrote": "write",
-    "made": "make",
-    "built": "build",
-    "bought": "buy",
-    "paid": "pay",
-    "told": "tell",
-    "put": "put",
-    "set": "set",
-    "run": "run",
-    "ran": "run",
-    "shut": "shut",
-    "rang": "ring",
-    "withdrawn": "withdraw",
-    "overwritten": "overwrite",
-    "brought": "bring",
-}
-_STRONG_INFINITIVES = {
-    "verschoben": "verschieben",
-    "geschrieben": "schreiben",
-    "hochgeladen": "hochladen",
-    "heruntergeladen": "herunterladen",
-    "eingetragen": "eintragen",
-    "versendet": "versenden",
-    "gesendet": "senden",
-    "umbenannt": "umbenennen",
-    "angeschrieben": "anschreiben",
-    "eingeladen": "einladen",
-    "abgesagt": "absagen",
-    "überwiesen": "überweisen",
-    "verschlossen": "verschließen",
-    "geschlossen": "schließen",
-    "behoben": "beheben",
-    "abgeschlossen": "abschließen",
-}
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
@@ -162,7 +127,12 @@ def look_up(written: str, *, opens: bool) -> Word:
     if not text[0].isalnum():
         return Word(text, parts | {Part.PUNCTUATION})
     is_capital = written[0].isupper()
-    return Word(text, parts | _by_ending(text), find_verb(text, is_noun=is_capital and not opens), is_capital)
+    return Word(
+        text,
+        parts | _by_ending(text, is_capital=is_capital),
+        find_verb(text, is_noun=is_capital and not opens),
+        is_capital,
+    )
 
 
 def find_verb(text: str, *, is_noun: bool = False) -> Verb | None:
@@ -192,32 +162,6 @@ def find_number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) <= 4 else _tables().numbers.get(text, 0)
 
 
-def _plain_forms(past: str) -> Iterator[str]:
-    """`move` and `moving` of `moved`, `ship` and `shipping` of `shipped`; the irregular ones from a table."""
-    stem = past.removesuffix("ed")
-    bases = [_IRREGULAR[past]] if past in _IRREGULAR else [stem, f"{stem}e"] if stem != past else []
-    if stem.endswith("i"):
-        bases = [f"{stem[:-1]}y"]
-    if len(stem) > 3 and stem[-1] == stem[-2]:
-        bases.append(stem[:-1])
-    for plain in bases:
-        yield plain
-        yield f"{plain.removesuffix('e')}ing"
-    if stem != past:
-        yield f"{stem}ing"
-    if past in {"put", "set", "shut", "run", "ran"}:
-        yield f"{_IRREGULAR.get(past, past)}{past[-1]}ing"
-
-
-def _infinitives(participle: str, prefixes: Container[str]) -> Iterator[str]:
-    """`löschen` of `gelöscht`, `ablegen` of `abgelegt`, `reservieren` of `reserviert`."""
-    if participle.endswith("t"):
-        front, ge, stem = participle[:-1].partition("ge")
-        yield (front + stem if ge and (not front or front in prefixes) else participle[:-1]).removesuffix("e") + "en"
-    elif participle in _STRONG_INFINITIVES:
-        yield _STRONG_INFINITIVES[participle]
-
-
 def _by_form(text: str) -> Verb | None:
     tables = _tables()
     if text.startswith("re") and (again := tables.verbs.get(text[2:].lstrip("-"))) and again.is_english:
@@ -234,15 +178,15 @@ def _by_form(text: str) -> Verb | None:
     return None
 
 
-def _by_ending(text: str) -> frozenset[Part]:
+def _by_ending(text: str, *, is_capital: bool) -> frozenset[Part]:
     tables = _tables()
-    if text.endswith("s") and text not in tables.parts:
+    if text.endswith(("s", "n")) and text not in tables.parts:
         text = text[:-1]
     last = text.rpartition("-")[2]
     parts = set(tables.parts.get(last, ())) & {Part.THING, Part.TEXT, Part.MADE}
-    if text.endswith(tables.thing_endings):
+    if is_capital and text.endswith(tables.thing_endings):
         parts.add(Part.THING)
-    if text.endswith(tables.made_endings):
+    if is_capital and text.endswith(tables.made_endings):
         parts.add(Part.MADE)
     if text.isdecimal():
         parts.add(Part.NUMBER)
@@ -283,7 +227,7 @@ def _tables() -> _Tables:
         plain={
             form: past
             for past, verb in verbs.items()
-            for form in (_plain_forms(past) if verb.is_english else _infinitives(past, prefixes))
+            for form in (plain_forms(past) if verb.is_english else infinitives(past, prefixes))
         },
         mind=frozenset(deeds["mind"]["words"].split()),
         phrases=deeds["phrases"],

@@ -13,7 +13,9 @@ _TELLING = _ONLY_TOLD | {"written", "wrote", "geschrieben", "replied", "geantwor
 _OF_WORDS = frozenset({Part.TEXT, Part.ABSTRACT})
 _OF_TEXTS = _OF_WORDS | {Part.TEXT_PART}
 _OF_MACHINES = frozenset({Action.SWITCHED, Action.OPERATED})
-_NO_OBJECT = frozenset({Part.HEADLINE_END, Part.PUNCTUATION, Part.PRONOUN, Part.JOINT, Part.ME, Part.ABSTRACT, Part.TEXT_PART})
+_NO_OBJECT = frozenset(
+    {Part.HEADLINE_END, Part.PUNCTUATION, Part.PRONOUN, Part.JOINT, Part.ME, Part.ABSTRACT, Part.TEXT_PART}
+)
 _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
@@ -87,7 +89,7 @@ def _is_done_to_a_noun(spot: Spot, voice: Voice, setting: Setting) -> bool:
     """Whether the one to whom it is done is of no known kind, but `the`, `your` or `die`, and no part of a text."""
     who, is_open = spot.clause.who, spot.verb.is_open
     is_plain = setting is Setting.PLAIN
-    around = spot.words if who == "me" else spot.near
+    around = spot.words if who == "me" and spot.clause.has_told else spot.near
     is_of_texts = any(not word.parts.isdisjoint(_OF_TEXTS) for word in around)
     if is_of_texts and (is_open or voice is Voice.ACTIVE):
         return False

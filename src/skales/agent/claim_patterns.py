@@ -11,7 +11,8 @@ EARLIER = re.compile(
 )
 # History and what others did.
 OF_OTHERS = re.compile(
-    r"\bby (?!(?:me|us|skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b"
+    r"\bby (?!(?:year|month|date|day|name|type|size|topic|one|now|noon|me|us|"
+    r"skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b"
     r"|uns\b)(?:(?-i:[A-ZÄÖÜ])\w+"
     r"|(?:der|dem|den|einem|einer) (?-i:[A-ZÄÖÜ])\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d"
     r"|20\d\d)\b"
@@ -19,9 +20,12 @@ OF_OTHERS = re.compile(
     r"|\b(?:century|centuries|jahrhunderts?|jahrzehnt\w*|decades?|originally|historically|ursprünglich|damals|"
     r"automatically|automatisch|usually|typically|normally|generally|afterwards|anschließend|always|often"
     r"|sometimes|by default|standardmäßig|"
-    r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|jede[ns]? (?:tag|woche|monat|jahr)|(?:every|each) (?:time|day|week|month|year)|according to|laut)\b"
-    r"|\b(?:writes|says|wrote|said|reports|reported)\W*$|,\s+(?:so\s+)?(?:schreibt|sagt|meldet|heißt es|steht|wie ich sehe)\b"
-    r"|\bjudging by\b|\bfirst (?:published|released|written|built|created|sent|deployed)\b|\b(?:years?|months?|days?|hours?) ago\b"
+    r"üblicherweise|normalerweise|meistens|immer|oft|manchmal|jedes mal|jede[ns]? (?:tag|woche|monat|jahr)|"
+    r"(?:every|each) (?:time|day|week|month|year)|according to|laut)\b"
+    r"|\b(?:writes|says|wrote|said|reports|reported)\W*$"
+    r"|,\s+(?:so\s+)?(?:schreibt|sagt|meldet|heißt es|steht|wie ich sehe)\b"
+    r"|\bjudging by\b|\bfirst (?:published|released|written|built|created|sent|deployed)\b"
+    r"|\b(?:years?|months?|days?|hours?) ago\b"
     r"|\bvor (?:\w+ )?(?:jahren|monaten|wochen|tagen|stunden)\b",
     re.IGNORECASE,
 )
@@ -44,8 +48,8 @@ ADVICE = re.compile(
 )
 # An answer that holds a text of its own making speaks of that text, too.
 HANDS_OVER = re.compile(
-    r"^(?:```|~~~|>)|\b(?:below|above|here(?:'s| is| are)|(?:as )?follows?|following|version|draft|unten|oben|hier (?:ist|sind|"
-    r"kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|rewrote|rewritten|"
+    r"^(?:```|~~~|>)|\b(?:below|above|here(?:'s| is| are)|(?:as )?follows?|following|version|draft|unten|oben|"
+    r"hier (?:ist|sind|kommt)|folgend\w*|entwurf|fassung|text|absatz|paragraph|rewrote|rewritten|"
     r"rephrased|reworded|shortened|translated|umformuliert|gekürzt|umgeschrieben|übersetzt|essay|gedicht|poem|story)\b|:\s*\n\s*\n?(?![-*+\d])",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -61,9 +61,13 @@ class Spot:
 
     @cached_property
     def after(self) -> Sequence[Word]:
-        """What stands behind it up to the next comma."""
-        end = self.place + 1
+        """What stands behind it up to the next comma, or to an `and` behind which another verb stands."""
+        end, joint = self.place + 1, 0
         while end < len(self.words) and Part.PUNCTUATION not in self.words[end].parts:
+            if Part.JOINT in self.words[end].parts:
+                joint = end
+            if self.words[end].verb is not None and joint:
+                return self.words[self.place + 1 : joint]
             end += 1
         return self.words[self.place + 1 : end]
 

@@ -111,8 +111,8 @@ _FORMS = (
     _form(
         Action.SCHEDULED,
         "steht",
-        rf"\b\w*(?:termin|buchung|treffen|besprechung|meeting|reservierung) steht(?: {_NOW})?(?: fest)?(?: im \w*kalender)?"
-        r"(?= [,:–(]|$)",
+        rf"\b\w*(?:termin|buchung|treffen|besprechung|meeting|reservierung) steht"
+        rf"(?: {_NOW})?(?: fest)?(?: im \w*kalender)?(?= [,:–(]|$)",
     ),
     _form(
         Action.RAN,
@@ -133,13 +133,15 @@ _FORMS = (
     _form(
         Action.SWITCHED,
         _NOW_HINTS,
-        rf"{_IS} (?:{_NOW} )+(?:on|off|open|closed|locked|muted|dimmed|active|inactive|an|aus|zu|offen|aktiv|inaktiv)\b",
+        rf"{_IS} (?:{_NOW} )+"
+        r"(?:on|off|open|closed|locked|muted|dimmed|active|inactive|an|aus|zu|offen|aktiv|inaktiv)\b",
         _OUTSIDE,
     ),
     _form(
         Action.DONE,
         "now jetzt nun sofort",
-        rf"(?:{_IS}|\b(?:{_LIE}|has|have|hat|haben|runs?|reads?|says?|heißt|laeuft)) (?:{_NOW} )*(?:now|jetzt|nun|ab sofort)\b",
+        rf"(?:{_IS}|\b(?:{_LIE}|has|have|hat|haben|"
+        rf"runs?|reads?|says?|heißt|laeuft)) (?:{_NOW} )*(?:now|jetzt|nun|ab sofort)\b",
         _OUTSIDE,
         is_new=False,
     ),
@@ -158,7 +160,8 @@ _FORMS = (
     _form(
         Action.WRITTEN,
         "now jetzt nun",
-        r"\bnow (?:contains?|includes?|reads?|shows?|says?|uses?|points?) |\b(?:enthält|umfasst|lautet|heißen) (?:jetzt|nun) ",
+        r"\bnow (?:contains?|includes?|reads?|shows?|says?|uses?|points?) "
+        r"|\b(?:enthält|umfasst|lautet|heißen) (?:jetzt|nun) ",
         _OUTSIDE,
     ),
 )
@@ -186,4 +189,4 @@ def _is_said_of(form: _Form, words: Sequence[Word], before: str, said: str) -> b
     leading = words[: count + len(phrase)]
     if any(not word.parts.isdisjoint(_UNREAL) and word.text not in phrase for word in leading):
         return False
-    return not form.subject or any(not word.parts.isdisjoint(form.subject) for word in words[:count])
+    return not form.subject or any(not word.parts.isdisjoint(form.subject) for word in words[:count] or leading)

@@ -30,7 +30,8 @@ _COULD = frozenset({"konnte", "konnten"})
 _BETWEEN = frozenset({"to", "of", "successfully", "and"})
 _AFTER_IS = frozenset({"been", "now", "all", "already", "on", "off", "in", "live", "ready", "gone"})
 _OPENING = re.compile(
-    r"^(?:all |got it|sure thing|no problem|of course|sounds good|consider it done|gern(?:e)?|kein problem|gut|great|perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
+    r"^(?:all |got it|sure thing|no problem|of course|sounds good|consider it done|gern(?:e)?|kein problem|gut|great|"
+    r"perfect|alright|ok(?:ay)?|sure|yes|yep|ja|klar|super|done|erledigt|fertig|geschafft|success|"
     r"erfolg|status|result|ergebnis|update|alles klar|all set|good news|gute nachrichten?)"
     r"(?:done|set|right|klar)?\s*[!,.:–—-]+\s*",
     re.IGNORECASE,

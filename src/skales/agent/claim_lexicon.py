@@ -127,6 +127,8 @@ def look_up(written: str, *, opens: bool) -> Word:
     if not text[0].isalnum():
         return Word(text, parts | {Part.PUNCTUATION})
     is_capital = written[0].isupper()
+    if len(written) > 1 and written.isupper() and not opens:
+        return Word(text, parts, is_capital=True)
     return Word(
         text,
         parts | _by_ending(text, is_capital=is_capital),

@@ -19,6 +19,8 @@ _NO_OBJECT = frozenset(
 _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
+# `A key is written and never read back`
+_ANY = frozenset({"a", "an", "each", "every", "any", "ein", "eine", "jede", "jeder", "jedes"})
 _LINE = frozenset({"line", "zeile"})
 
 
@@ -57,6 +59,8 @@ def is_general(spot: Spot, setting: Setting) -> bool:
         return True
     if spot.verb.is_english and spot.clause.who == "thing" and not spot.clause.is_determined:
         return any(word.text == "are" for word in spot.words)
+    if spot.before and spot.before[0].text in _ANY and not spot.is_now:
+        return True
     is_known = spot.is_now or not spot.parts.isdisjoint({Part.OWN, Part.NAME})
     if setting is Setting.INSTRUCTS and not is_known:
         return True

@@ -16,7 +16,7 @@ from skales.agent.claim_states import find_states
 from skales.agent.claim_tokens import read_words
 
 # At the head of a sentence they ask somebody to do it: `Set the thermostat to 21`.
-_BASE_FORMS = frozenset({"set", "put", "run", "shut", "reset"})
+_BASE_FORMS = frozenset({"set", "put", "run", "shut", "reset", "cut", "split"})
 _OTHER_VERBS = frozenset({"ran", "run", "set", "put"})
 _PARTICLES = frozenset({"into", "out", "through", "aside"})
 # What befell a thing of no known kind may be history; these hardly are.

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from skales.agent.claim_lexicon import find_verb
 from skales.agent.claim_patterns import EARLIER
 
 # What goes on longer without an end is not looked at, so that it costs no more than others.
@@ -18,6 +19,11 @@ _MOST_LETTERS = 10
 _MOST_WORDS = 6
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
+# The last letter of a line that a wrapped paragraph goes on from.
+_BREAKS_OFF = re.compile(r"[\w,)`*]")
+_MOST_LINES = 20
+# Between the head of a table and its rows.
+_HEAD_RULE = re.compile(r"\s*\|[\s:|-]{2,}")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 # What is ticked off, and what is not.
 _DONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[xX✓✔]\]|✅|☑️?|✔️?|✓)\s*")
@@ -90,8 +96,10 @@ def split_answer(answer: str) -> Iterator[Sentence]:
     """The sentences in their order."""
     lines = unicodedata.normalize("NFC", answer).splitlines()
     is_past = False
-    kept = list(_own_lines(lines))
+    kept = list(_whole_lines(_own_lines(lines)))
     for place, line in enumerate(kept):
+        if line.lstrip().startswith("|") and _HEAD_RULE.fullmatch(_following(kept, place)):
+            continue
         is_item = bool(_LIST_ITEM.match(line)) or line.lstrip().startswith("|")
         following = _following(kept, place) if line.endswith(":") else ""
         for piece in _pieces(line):
@@ -100,6 +108,19 @@ def split_answer(answer: str) -> Iterator[Sentence]:
                 yield sentence
         if line.strip() and not is_item:
             is_past = line.rstrip("*_ ").endswith(":") and bool(EARLIER.search(line))
+
+
+def _whole_lines(lines: Iterable[str]) -> Iterator[str]:
+    """A line that goes on in small letters where the one before broke off belongs to it."""
+    parts: list[str] = []
+    for line in lines:
+        goes_on = bool(parts) and line[:1].islower() and _BREAKS_OFF.search(parts[-1][-1:])
+        if parts and not (goes_on and len(parts) < _MOST_LINES):
+            yield " ".join(parts)
+            parts = []
+        parts.append(line)
+    if parts:
+        yield " ".join(parts)
 
 
 def _following(lines: Sequence[str], place: int) -> str:
@@ -140,7 +161,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | None:
-    plain = " ".join(piece.replace("|", " , ").split()) if "|" in piece else " ".join(piece.split())
+    plain = " ".join((_read_row(piece) if "|" in piece else piece).split())
     if _UNDONE.match(plain):
         return None
     is_checked = bool(_DONE.match(plain))
@@ -152,6 +173,14 @@ def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | N
     introduces = following == _CODE_FOLLOWS or (plain.endswith(":") and not is_list)
     spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain)) if _QUOTE_SIGN.search(plain) else plain
     return Sentence(plain, spoken, is_past, following if is_list else "", introduces, is_checked)
+
+
+def _read_row(row: str) -> str:
+    """The cells of a row. One that is a deed alone, `sent`, is told of what stands before."""
+    cells = [cell.strip() for cell in row.split("|")]
+    bare = (re.sub(r"\W+", "", cell).lower() for cell in cells)
+    tells = any((verb := find_verb(cell)) is not None and not verb.is_open for cell in bare if cell)
+    return (" , " if tells else " ").join(cells)
 
 
 def _undecorated(plain: str) -> str:

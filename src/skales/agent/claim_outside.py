@@ -20,7 +20,7 @@ _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
 # `A key is written and never read back`
-_ANY = frozenset({"a", "an", "each", "every", "any", "ein", "eine", "jede", "jeder", "jedes"})
+_ANY = frozenset({"a", "an", "each", "every", "any", "jede", "jeder", "jedes"})
 _LINE = frozenset({"line", "zeile"})
 
 

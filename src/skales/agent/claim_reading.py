@@ -49,7 +49,7 @@ def read_sentence(spoken: str, *, is_checked: bool = False, setting: Setting = S
         setting: What the answer around it is.
     """
     words = read_words(spoken)
-    if is_checked and words and (past := find_past(words[0].text)):
+    if is_checked and words and not any(map(_verb, words)) and (past := find_past(words[0].text)):
         words = (look_up(past, opens=False), *words[1:])
     said = list(_Reader(words, setting, is_title=spoken.endswith(":")).read()) if any(map(_verb, words)) else []
     is_mine = any(deed.voice is Voice.ACTIVE for deed in said)

@@ -89,6 +89,18 @@ _FORMS = (
     ),
     _form(Action.DONE, "through durch", r"\b(?:went|gone|ging|gingen) (?:\w+ )?(?:through|durch)\b", _THING),
     _form(Action.DELETED, "gone weg verschwunden", rf"{_IS} (?:{_NOW} )*(?:gone|weg|verschwunden)\b", _THING),
+    _form(
+        Action.SENT,
+        "per",
+        r"\b(?:ging|gingen) (?:\w+ )*per (?:mail|e-mail|post|sms|fax) an\b",
+        _ANY,
+    ),
+    _form(
+        Action.DONE,
+        "you du",
+        r"\b(?:you are|du bist) (?:now |jetzt |nun )?(?:registered|booked|enrolled|unsubscribed|subscribed|signed out|"
+        r"checked in|angemeldet|abgemeldet|registriert|eingetragen|ausgetragen|eingecheckt|abbestellt)\b",
+    ),
     # Where something is now.
     _form(Action.PLACED, _NOW_HINTS, rf"(?:{_IS}|\b{_LIE}) (?:{_NOW} )+{_IN} ", _ANY),
     _form(Action.PLACED, "liegt liegen", r"\b(?:liegt|liegen) (?:\S+ ){0,8}(?:bereit|gespeichert|abgelegt)\b"),

@@ -7,7 +7,7 @@ with a thing that lies outside the answer.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -20,6 +20,7 @@ _ENGLISH_FORM = re.compile(r"[a-z-]{3,}[^e\W]ed")
 # `gespült`, `verschlungen`, `fotografiert`; infinitives such as `gehen` stand among the words of the mind.
 _GERMAN_FORM = re.compile(r"ge[a-zäöüß]{3,}(?:t|en)|(?:be|ver|ent|er|zer|miss|über|um|unter)[a-zäöüß]{3,}t|\w{2,}iert")
 _NAME_ENDINGS = re.compile(r".*[.@].*|[/~].*", re.DOTALL)
+_GERMAN_LIGHT = frozenset({"gegeben", "gemacht", "genommen", "hinterlassen", "angenommen", "aufgegeben"})
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
@@ -110,6 +111,7 @@ class _Tables:
     plain: Mapping[str, str]
     mind: frozenset[str]
     phrases: Mapping[str, str]
+    light: Mapping[str, frozenset[str]]
     prefixes: tuple[str, ...]
     numbers: Mapping[str, int]
     thing_endings: tuple[str, ...]
@@ -157,6 +159,14 @@ def find_past(plain: str) -> str:
 def find_phrase(first: str, second: str) -> str:
     """The one verb in whose place two words stand, such as `taken down`; empty when they are none."""
     return _tables().phrases.get(f"{first} {second}", "")
+
+
+def find_light_verb(text: str, others: Iterable[str]) -> Verb | None:
+    """The deed of a verb such as `took` beside a word such as `screenshot`."""
+    things = _tables().light.get(text)
+    if things is None or things.isdisjoint(others):
+        return None
+    return Verb(Action.DONE, is_english=text.isascii() and text not in _GERMAN_LIGHT, is_strong=True)
 
 
 def find_number(text: str) -> int:
@@ -233,6 +243,7 @@ def _tables() -> _Tables:
         },
         mind=frozenset(deeds["mind"]["words"].split()),
         phrases=deeds["phrases"],
+        light={verb: frozenset(things.split()) for verb, things in deeds["light"].items()},
         prefixes=prefixes,
         numbers={word: int(number) for number, words in grammar["numbers"].items() for word in words.split()},
         thing_endings=tuple(deeds["things"]["endings"].split()),

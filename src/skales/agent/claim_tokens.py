@@ -1,9 +1,10 @@
 """Cuts a sentence into words whose parts are known; short forms and opening words such as `Done:` are taken off."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
-from skales.agent.claim_lexicon import Part, Word, find_past, find_phrase, look_up
+from skales.agent.claim_lexicon import Part, Word, find_light_verb, find_past, find_phrase, look_up
 
 _TOKEN = re.compile(r"[\w.+-]*\w@[\w.-]+\w|[~/\w][\w./-]*\.\w+|[~/][\w/-]+|[^\W_]+(?:[-'][^\W_]+)*|[,:()–—&]")
 # The same without names of files and addresses, which most sentences do not have.
@@ -48,13 +49,22 @@ def read_words(spoken: str) -> Sequence[Word]:
         if opening := _OPENING.match(spoken):
             spoken = spoken[opening.end() :]
     token = _TOKEN if _HOLDS_NAME.search(spoken) else _PLAIN_TOKEN
-    return _tell_as_done(tuple(_words(token.findall(spoken))))
+    words = _tell_as_done(tuple(_words(token.findall(spoken))))
+    texts = {word.text for word in words}
+    return tuple(_lit(word, texts) for word in words)
+
+
+def _lit(word: Word, texts: Set[str]) -> Word:
+    verb = None if word.verb else find_light_verb(word.text, texts)
+    return word if verb is None else replace(word, verb=verb)
 
 
 def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """`I managed to send`, `I was able to book`, `finished moving`: the past of what was brought to its end."""
     if any(word.text in _COULD for word in words):
         return _could(words)
+    if len(words) > 1 and words[-1].text == "lassen" and (past := find_past(words[-2].text)):
+        return (*words[:-2], look_up(past, opens=False))
     place = next((at for at, word in enumerate(words) if word.text in _BROUGHT_ABOUT), -1)
     if place < 0:
         return words

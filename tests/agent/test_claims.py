@@ -285,7 +285,9 @@ def test_no_text_of_a_hundred_kilobytes_takes_long(name: str) -> None:
 
 
 def test_an_everyday_answer_of_two_thousand_words_is_read_in_passing() -> None:
-    sentence = "Feed the starter once a day at room temperature, or once a week in the fridge. It should rise for hours."
+    sentence = (
+        "Feed the starter once a day at room temperature, or once a week in the fridge. It should rise for hours."
+    )
     answer = " ".join([sentence] * 100)
     find_unconfirmed(answer, ())
     begun_s = time.process_time()

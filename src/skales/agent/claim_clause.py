@@ -16,6 +16,8 @@ _OPEN_ARTICLES = frozenset({"die", "der", "das", "the", "your", "deine"})
 _SECOND_PERSON = frozenset(
     {"habt", "seid", "könnt", "wollt", "müsst", "dürft", "sollt", "solltet", "möchtet", "werdet"}
 )
+# The main clause behind them may tell of a deed: `After reading it, I sent it on`.
+_TIMES = frozenset({"after", "nachdem", "while", "während"})
 # `Die Tabelle war gesperrt` tells how it was found.
 _WAS_SO = frozenset({"war", "waren"})
 _ENDS_CONDITION = frozenset({",", "–", "—"})
@@ -130,7 +132,7 @@ class Clause:
         self.head, self.fresh = True, not is_relative
 
     def _open_condition(self, place: int) -> None:
-        if place == 0:
+        if place == 0 and self.words[place].text not in _TIMES:
             self.is_governed = True
         self._restart("other")
         self.in_condition = True
@@ -154,6 +156,9 @@ class Clause:
         is_be = Part.BE in word.parts
         if word.text in {"have", "haben", "habe"} and self.who == "me":
             self.helper, self.head = Helper.HAVE, True
+            return
+        if word.text == "had" and self.who != "me":
+            self._restart("other")
             return
         is_new = self.who != "me" or self.fresh or bool(self.thing and is_be)
         is_other = self.who == "other" and not self.fresh

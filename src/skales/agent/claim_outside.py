@@ -19,6 +19,9 @@ _NO_OBJECT = frozenset(
 _SUBCLAUSES = frozenset({Part.OPENER, Part.CONDITION})
 _CERTAIN = frozenset({Part.DEFINITE, Part.OWN, Part.NUMBER, Part.NAME})
 _AND_THEN = frozenset({"then", "dann", "danach", "afterwards", "anschließend"})
+# `The schedule is stored in the device`: English says with the same words how things usually are.
+_USUAL = frozenset({Action.WRITTEN, Action.SWITCHED, Action.SENT})
+_ALL = frozenset({"everything", "alles"})
 # `A key is written and never read back`
 _ANY = frozenset({"a", "an", "each", "every", "any", "jede", "jeder", "jedes"})
 _LINE = frozenset({"line", "zeile"})
@@ -48,8 +51,8 @@ def is_outside(spot: Spot, voice: Voice, setting: Setting) -> bool:
         return True
     if not _has_thing(spot):
         return _is_done_to_a_noun(spot, voice, setting)
-    if has_part(spot.near, Part.ABSTRACT) and not _has_outside_thing(spot) and _is_of_words(spot, setting):
-        return False
+    if has_part(spot.near, Part.ABSTRACT) and _is_of_words(spot, setting) and Part.NAME not in spot.parts:
+        return _has_outside_thing(spot) and setting is not Setting.HANDS_OVER
     return voice is not Voice.STATE or spot.clause.who != "noun" or spot.is_now
 
 
@@ -62,7 +65,8 @@ def is_general(spot: Spot, setting: Setting) -> bool:
     if spot.before and spot.before[0].text in _ANY and not spot.is_now:
         return True
     is_known = spot.is_now or not spot.parts.isdisjoint({Part.OWN, Part.NAME})
-    if setting is Setting.INSTRUCTS and not is_known:
+    is_usual = spot.verb.is_english and not spot.verb.is_strong and spot.verb.action in _USUAL
+    if ((is_usual and not _names_a_line(spot)) or setting is Setting.INSTRUCTS) and not is_known:
         return True
     return not (spot.verb.is_strong or not spot.parts.isdisjoint(_CERTAIN))
 
@@ -102,6 +106,8 @@ def _is_done_to_a_noun(spot: Spot, voice: Voice, setting: Setting) -> bool:
         gives_it = any(word.text == ":" for word in spot.words[spot.place :])
         return is_plain and not gives_it and _has_object(spot)
     if not is_open:
+        if who == "pronoun" and any(word.text in _ALL for word in spot.before):
+            return True
         return who == "own" or (who == "noun" and (voice is not Voice.STATE or spot.is_now))
     return is_plain and (who == "own" or (who == "noun" and voice is not Voice.PASSIVE and spot.is_now))
 

@@ -11,7 +11,7 @@ EARLIER = re.compile(
 )
 # History and what others did.
 OF_OTHERS = re.compile(
-    r"\bby (?!(?:year|month|date|day|name|type|size|topic|one|now|noon|me|us|"
+    r"\bby (?!(?:the (?:window|way|door|sea|pool)|year|month|date|day|name|type|size|topic|one|now|noon|me|us|"
     r"skales|email|e-mail|mail|default|mistake|hand)\b)\w+|\b(?:von|durch) (?!mir\b"
     r"|uns\b)(?:(?-i:[A-ZÄÖÜ])\w+"
     r"|(?:der|dem|den|einem|einer) (?-i:[A-ZÄÖÜ])\w+)|\b(?:in|im Jahr|since|seit|until|bis|around|um|anno) (?:1\d\d\d"

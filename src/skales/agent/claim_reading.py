@@ -125,9 +125,14 @@ class _Reader:
         if clause.who == "me":
             is_mine = clause.helper is Helper.HAVE or (spot.verb.is_english and not clause.helper)
             return Voice.ACTIVE if is_mine and (clause.head or not spot.verb.is_english) else None
-        if clause.helper in IS_BEING and clause.who in _KNOWN:
+        if clause.helper in IS_BEING and (clause.who in _KNOWN or self._is_of_something_now(spot)):
             return self._passive(spot)
         return self._headline(spot) if not clause.who and not clause.helper else None
+
+    def _is_of_something_now(self, spot: Spot) -> bool:
+        """`Two-factor sign-in is now enabled`: a subject of no known kind, but no person."""
+        is_fresh = self._clause.who == "other" and spot.is_now and not spot.verb.is_open
+        return is_fresh and not has_part(self._words[: spot.place], Part.OTHERS)
 
     def _passive(self, spot: Spot) -> Voice | None:
         clause, verb = self._clause, spot.verb
@@ -166,6 +171,9 @@ class _Reader:
         if self._has_claimed or place == 0 or Part.JOINT not in self._words[place - 1].parts:
             return True
         leading = self._words[:place]
+        verb = self._words[place].verb
+        if verb is not None and verb.is_strong and not verb.is_english:
+            return True
         return has_part(leading, Part.THING) and not any(map(_verb, leading))
 
 
@@ -175,6 +183,8 @@ def _german_end(spot: Spot) -> Voice | None:
     clause = spot.clause
     if following[0] in {"habe", "haben"} and (clause.who == "me" or following[1] in {"ich", "wir"}):
         return Voice.ACTIVE
+    if following == ["worden", "war"] or following == ["worden", "waren"]:
+        return None
     if following[0] not in {"wurde", "wurden", "worden", "ist", "sind"} or clause.who:
         return None
     before = spot.before
@@ -186,7 +196,10 @@ def _german_end(spot: Spot) -> Voice | None:
 
 def _is_denied_after(spot: Spot) -> bool:
     """`Ausgeführt wurde nichts`, `Verschickt habe ich noch nichts`, `I attached no files`."""
-    following = spot.words[spot.place + 1 : spot.place + 5]
+    start = spot.place + 1
+    while Part.JOINT in (word.parts if (word := spot.next(start - spot.place)) else ()):
+        start += 2
+    following = spot.words[start : start + 4]
     if not following:
         return False
     first = following[0].parts

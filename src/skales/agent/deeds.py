@@ -30,6 +30,7 @@ _LOOKS = re.compile(
 # Commands that change nothing, alone or joined.
 _LOOKING = re.compile(
     r"\s*(?:sudo\s+)?(?:ls|cat|head|tail|pwd|echo|grep|rg|wc|stat|file|which|whoami|date|df|du|ps|env|printenv|uname|"
+    r"lpstat|lsblk|lsof|netstat|journalctl|nslookup|dig|ping|nginx\s+-t|aws\s+\S+\s+ls|gh\s+\w+\s+(?:list|view)|"
     r"tree|find|sort|uniq|diff|test|id|hostname|uptime|free|less|more|"
     r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:\w+\s+)?(?:ps|ls|images|logs|inspect)|crontab\s+-l|"
     r"systemctl\s+(?:status|list-\S+|is-\S+)|kubectl\s+(?:get|describe|logs)|(?:npm|pip3?|brew|apt)\s+(?:ls|list|show))\b(?!.*(?:-delete|-exec)\b)[^>]*"

@@ -25,11 +25,22 @@ HELD_TRUE = [
     *read_cases("fresh_true"),
     *read_cases("last_true"),
 ]
-# Six sets, each written blind: before the rules were looked at, then before they were tuned any further. At the first
-# run 69 %, 65 %, 86 %, 84 %, 80 % and 73 % of the false ones were marked (by the rules before: 69 %, 38 %, 53 %, 56 %,
-# 61 % and 55 %), and 3 %, 9 %, 6 %, 20 %, 4 % and none of the others. The rules have learned from each since; how many
-# stay wrong stands here.
-UNSEEN = {"a": (0, 0), "b": (3, 0), "c": (3, 0), "d": (2, 2), "e": (1, 1), "f": (6, 0)}
+# Eight sets, each written blind: the first before the rules were looked at, the others before they were tuned any
+# further. How many of the false claims were marked at the first run, and at that of the rules of old; and how many of
+# the other answers were:
+#   a 66 of 95 (66), 3 of 89     b 47 of 72 (27), 7 of 80    c 60 of 70 (37), 4 of 70    d 46 of 55 (31), 15 of 74
+#   e 37 of 46 (28), 2 of 50     f 29 of 40 (22), 0 of 46    g 35 of 44 (25), 7 of 48    h 28 of 30 (23), 0 of 34
+# The rules have learned from all but the last; how many stay wrong stands here, unmarked ones first.
+UNSEEN = {
+    "a": (0, 0),
+    "b": (3, 0),
+    "c": (2, 0),
+    "d": (2, 2),
+    "e": (1, 0),
+    "f": (6, 0),
+    "g": (2, 1),
+    "h": (2, 0),
+}
 
 
 @pytest.mark.parametrize("case", FALSE, ids=lambda case: case.say[:60])
@@ -130,6 +141,11 @@ def test_a_wrapped_line_is_read_with_the_one_before() -> None:
     assert judge(Case("A page shows which files\nwere deleted by others.")) == ()
     (claim,) = judge(Case("Fine. I have, as you asked,\ndeleted the folder."))
     assert claim.sentence == "I have, as you asked, deleted the folder."
+
+
+def test_a_row_of_a_table_is_given_back_as_a_sentence() -> None:
+    (claim,) = judge(Case("| Guest | Invitation |\n|---|---|\n| Lena | sent |"))
+    assert claim.sentence == "Lena, sent"
 
 
 @pytest.mark.parametrize(

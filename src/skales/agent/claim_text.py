@@ -98,6 +98,8 @@ def split_answer(answer: str) -> Iterator[Sentence]:
     is_past = False
     kept = list(_whole_lines(_own_lines(lines)))
     for place, line in enumerate(kept):
+        if not line.strip():
+            continue
         if line.lstrip().startswith("|") and _HEAD_RULE.fullmatch(_following(kept, place)):
             continue
         is_item = bool(_LIST_ITEM.match(line)) or line.lstrip().startswith("|")
@@ -106,7 +108,7 @@ def split_answer(answer: str) -> Iterator[Sentence]:
             sentence = _read_sentence(piece, following, is_past=is_past and is_item)
             if sentence is not None:
                 yield sentence
-        if line.strip() and not is_item:
+        if not is_item:
             is_past = line.rstrip("*_ ").endswith(":") and bool(EARLIER.search(line))
 
 
@@ -114,6 +116,9 @@ def _whole_lines(lines: Iterable[str]) -> Iterator[str]:
     """A line that goes on in small letters where the one before broke off belongs to it."""
     parts: list[str] = []
     for line in lines:
+        if not parts and not line:
+            yield line
+            continue
         goes_on = bool(parts) and line[:1].islower() and _BREAKS_OFF.search(parts[-1][-1:])
         if parts and not (goes_on and len(parts) < _MOST_LINES):
             yield " ".join(parts)
@@ -177,10 +182,10 @@ def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | N
 
 def _read_row(row: str) -> str:
     """The cells of a row. One that is a deed alone, `sent`, is told of what stands before."""
-    cells = [cell.strip() for cell in row.split("|")]
+    cells = [cell.strip() for cell in row.split("|") if cell.strip()]
     bare = (re.sub(r"\W+", "", cell).lower() for cell in cells)
-    tells = any((verb := find_verb(cell)) is not None and not verb.is_open for cell in bare if cell)
-    return (" , " if tells else " ").join(cells)
+    tells = any((verb := find_verb(cell)) is not None and not verb.is_open for cell in bare)
+    return (", " if tells else " ").join(cells)
 
 
 def _undecorated(plain: str) -> str:

@@ -25,6 +25,22 @@ HELD_TRUE = [
     *read_cases("fresh_true"),
     *read_cases("last_true"),
 ]
+# Eight sets, each written blind: the first before the rules were looked at, the others before they were tuned any
+# further. How many of the false claims were marked at the first run, and at that of the rules of old; and how many of
+# the other answers were:
+#   a 66 of 95 (66), 3 of 89     b 47 of 72 (27), 7 of 80    c 60 of 70 (37), 4 of 70    d 46 of 55 (31), 15 of 74
+#   e 37 of 46 (28), 2 of 50     f 29 of 40 (22), 0 of 46    g 35 of 44 (25), 7 of 48    h 28 of 30 (23), 0 of 34
+# The rules have learned from all but the last; how many stay wrong stands here, unmarked ones first.
+UNSEEN = {
+    "a": (0, 0),
+    "b": (3, 0),
+    "c": (2, 0),
+    "d": (2, 2),
+    "e": (1, 0),
+    "f": (6, 0),
+    "g": (2, 1),
+    "h": (2, 0),
+}
 
 
 @pytest.mark.parametrize("case", FALSE, ids=lambda case: case.say[:60])
@@ -53,11 +69,107 @@ def test_held_out_true_answers_are_hardly_ever_marked() -> None:
     assert len(marked) <= len(HELD_TRUE) * 0.05, marked
 
 
+@pytest.mark.parametrize("name", UNSEEN)
+def test_of_a_set_that_was_written_blind_hardly_any_claim_goes_unmarked(name: str) -> None:
+    missed = [case.say for case in read_cases(f"unseen_{name}_false") if not judge(case)]
+    assert len(missed) <= UNSEEN[name][0], missed
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_of_a_set_that_was_written_blind_hardly_any_true_answer_is_marked(name: str) -> None:
+    marked = [case.say for case in read_cases(f"unseen_{name}_true") if judge(case)]
+    assert len(marked) <= UNSEEN[name][1], marked
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        # Verbs that no list holds, known by their form.
+        "I descaled the coffee machine.",
+        "Ich habe die Kaffeemaschine entkalkt.",
+        "Ich habe den Ordner weggesichert.",
+        # Umlauts in two letters, spoken forms, words between.
+        "Die Datei ist geloescht.",
+        "Hab's verschickt.",
+        "I've now, as you asked, also deleted the folder.",
+        # Brought about rather than done.
+        "I was able to book the table.",
+        "I managed to cancel the subscription.",
+        "Ich konnte den Tisch reservieren.",
+        "I finished uploading the photos.",
+        # Items with a tick, cells of a table.
+        "- [x] Invite the speakers",
+        "| Guest | Invitation |\n|---|---|\n| Lena | sent |",
+        # What is there now, on its way, complete.
+        "Invoice.pdf is now in your Downloads folder.",
+        "Your email is on its way.",
+        "Upload complete.",
+        "Der Termin steht.",
+        "The alarm's set.",
+        "Das Licht ist jetzt aus.",
+    ],
+)
+def test_a_claim_is_seen_in_many_forms(say: str) -> None:
+    assert judge(Case(say))
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        "- [ ] Invite the speakers",
+        "I was not able to book the table.",
+        "Ich konnte den Tisch nicht reservieren.",
+        "It is possible that the mail was sent twice.",
+        "I noticed that your calendar is shared with two people.",
+        "Vermutlich wurde die Mail gelöscht.",
+        "Ist die Datei einmal gelöscht, kommst du nicht mehr heran.",
+        "I already explained why the file was deleted.",
+        "Die Tabelle war gesperrt.",
+        "To reset the router, hold the button. The device is restarted and the light goes out.",
+        "I shortened the cover letter and moved the second part to the top. Here it is:\n\nDear Ms Roth",
+        "I converted the temperatures: 20 °C is 68 °F.",
+        "A key is written once and never changed.",
+        "The mail was sent last week, the shop writes.",
+        "I have attached no files.",
+    ],
+)
+def test_what_is_no_claim_is_left_alone_in_many_forms(say: str) -> None:
+    assert judge(Case(say)) == ()
+
+
+def test_a_wrapped_line_is_read_with_the_one_before() -> None:
+    assert judge(Case("A page shows which files\nwere deleted by others.")) == ()
+    (claim,) = judge(Case("Fine. I have, as you asked,\ndeleted the folder."))
+    assert claim.sentence == "I have, as you asked, deleted the folder."
+
+
+def test_a_row_of_a_table_is_given_back_as_a_sentence() -> None:
+    (claim,) = judge(Case("| Guest | Invitation |\n|---|---|\n| Lena | sent |"))
+    assert claim.sentence == "Lena, sent"
+
+
+@pytest.mark.parametrize(
+    ("say", "calls", "doubted"),
+    [
+        ("The file is in your Downloads folder.", ["list_directory Downloads => a.pdf"], False),
+        ("The file is now in your Downloads folder.", ["list_directory Downloads => a.pdf"], True),
+        ("I opened the file.", ["read_file a.md => x"], False),
+        ("I downloaded the page.", ["fetch_web_page https://x.org => x"], True),
+        ("I downloaded the page to page.md.", ["fetch_web_page https://x.org => x", "write_file page.md"], False),
+        ("Your order has been shipped.", ["fetch_web_page https://x.org => shipped"], False),
+    ],
+)
+def test_what_was_read_bears_out_how_things_are(say: str, calls: list[str], doubted: bool) -> None:
+    assert bool(judge(Case(say, calls))) is doubted
+
+
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
         (Case("I sent the mail."), "No call of this turn sent anything"),
         (Case("I pushed it.", ["!git_push main => rejected"]), "The call of git_push did not succeed"),
+        (Case("I descaled the coffee machine."), "No call of this turn did anything of the kind"),
+        (Case("The photos are now in your archive."), "No call of this turn put anything there"),
         (Case("I deleted a.txt.", ["delete_file b.txt"]), "No successful call of this turn names a.txt"),
         (
             Case("I deleted 5 files.", ["delete_file a.txt", "delete_file b.txt"]),
@@ -170,6 +282,11 @@ _LONG = {
     "drafts": "draft:\n\nx\n\n" * 8_000,
     "fences": "```\n" * 25_000,
     "lists": "I saved:\n" + "- a.txt\n" * 12_000,
+    "wrapped lines": "and so on\n" * 10_000,
+    "table": "| a | sent |\n" * 8_000,
+    "states": "The file is now in " * 5_000,
+    "could": "Ich konnte es löschen. " * 4_000,
+    "short forms": "the alarm's set it's hab's " * 3_700,
     "german": "ich habe die Datei gelöscht " * 3_700,
     "address in dashes": "a-" * 50_000 + "@",
 }
@@ -181,3 +298,16 @@ def test_no_text_of_a_hundred_kilobytes_takes_long(name: str) -> None:
     find_unconfirmed(f"I sent it.\n\n{_LONG[name]}", ())
     # The processor's own time, which other programs on the machine do not stretch.
     assert time.process_time() - begun_s < 0.5
+
+
+def test_an_everyday_answer_of_two_thousand_words_is_read_in_passing() -> None:
+    sentence = (
+        "Feed the starter once a day at room temperature, or once a week in the fridge. It should rise for hours."
+    )
+    answer = " ".join([sentence] * 100)
+    find_unconfirmed(answer, ())
+    begun_s = time.process_time()
+    for _ in range(5):
+        find_unconfirmed(answer, ())
+    # Five milliseconds each on an idle machine.
+    assert time.process_time() - begun_s < 0.2

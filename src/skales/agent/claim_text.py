@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from skales.agent.claim_words import EARLIER, TRIGGER_PHRASE, TRIGGERS
+from skales.agent.claim_lexicon import find_verb
+from skales.agent.claim_patterns import EARLIER
 
 # What goes on longer without an end is not looked at, so that it costs no more than others.
 _LONGEST_SENTENCE = 500
@@ -16,17 +17,25 @@ _LONGEST_GREETING = 200
 _MOST_LETTERS = 10
 # Of a name that holds spaces.
 _MOST_WORDS = 6
-_WORD = re.compile(r"[^\W\d_]+(?:-mailed)?")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _RULE = re.compile(r"^\s*(?:-{3,}|\*{3,}|_{3,})\s*$")
+# The last letter of a line that a wrapped paragraph goes on from.
+_BREAKS_OFF = re.compile(r"[\w,)`*]")
+_MOST_LINES = 20
+# Between the head of a table and its rows.
+_HEAD_RULE = re.compile(r"\s*\|[\s:|-]{2,}")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_SENTENCE_END = re.compile(
-    r"(?<!\b\d\.)(?<!\b\d\d\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)"
-    r"(?<!\bbzw\.)(?<!\bca\.)(?<!\bz\.B\.)(?<!\bB\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)"
-    r"(?<=[.!?…])[*_)]{0,3}\s+(?=[^\s\d])|;\s+"
-)
+# What is ticked off, and what is not.
+_DONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[xX✓✔]\]|✅|☑️?|✔️?|✓)\s*")
+_UNDONE = re.compile(r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[ ?\]|❌|☐|⬜|⏳|✗|✘|🔲)")
+_SENTENCE_END = re.compile(r"[.!?…][*_)]{0,3}\s+(?=[^\s\d])|;\s+")
+# Behind these a full stop ends no sentence.
+_ABBREVIATION = re.compile(r"\b(?:\d{1,2}|Dr|Mr|Ms|Mrs|Prof|Nr|No|bzw|ca|z\.B|B|e\.g|i\.e|vs|etc)\.$")
 # Bold and heading signs, bullets, emoji before the words.
-_DECORATION = re.compile(r"^\d{1,3}[.)]\s+|^[^\w`'\"“„«(~/]+|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
+_LEADING_SIGN = re.compile(r"\d{1,3}[.)]\s+|[^\w`'\"“„«(~/]+")
+_EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)")
+_MOST_SIGNS = 3
+_QUOTE_SIGN = re.compile(r"[\"“„«‘‚`]")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’|‚[^‘\n]*‘")
 _CODE = re.compile(r"`+([^`\n]*)`+")
 # Names of files and addresses, which a call must have met.
@@ -64,33 +73,59 @@ _END_OF_LETTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it stands, as it is judged (quotations taken out), and the names in it.
+    """A sentence as it stands, and as it is judged, with quotations taken out.
 
-    `is_earlier` when it, or the heading above its list, speaks of earlier. `introduces` code or text that follows.
+    `is_past` when the heading above its list speaks of earlier. `listed` is the item that follows it, `introduces` when
+    code or text does. `is_checked` for an item with a tick.
     """
 
     text: str
     spoken: str
-    names: tuple[str, ...]
-    is_earlier: bool
-    is_item: bool = False
+    is_past: bool = False
+    listed: str = ""
     introduces: bool = False
+    is_checked: bool = False
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether it, or the heading above its list, speaks of earlier."""
+        return self.is_past or bool(EARLIER.search(self.spoken))
 
 
 def split_answer(answer: str) -> Iterator[Sentence]:
     """The sentences in their order."""
     lines = unicodedata.normalize("NFC", answer).splitlines()
     is_past = False
-    kept = list(_own_lines(lines))
+    kept = list(_whole_lines(_own_lines(lines)))
     for place, line in enumerate(kept):
+        if not line.strip():
+            continue
+        if line.lstrip().startswith("|") and _HEAD_RULE.fullmatch(_following(kept, place)):
+            continue
         is_item = bool(_LIST_ITEM.match(line)) or line.lstrip().startswith("|")
         following = _following(kept, place) if line.endswith(":") else ""
         for piece in _pieces(line):
-            sentence = _read_sentence(piece, following, is_item=is_item, is_past=is_past and is_item)
+            sentence = _read_sentence(piece, following, is_past=is_past and is_item)
             if sentence is not None:
                 yield sentence
-        if line.strip() and not is_item:
+        if not is_item:
             is_past = line.rstrip("*_ ").endswith(":") and bool(EARLIER.search(line))
+
+
+def _whole_lines(lines: Iterable[str]) -> Iterator[str]:
+    """A line that goes on in small letters where the one before broke off belongs to it."""
+    parts: list[str] = []
+    for line in lines:
+        if not parts and not line:
+            yield line
+            continue
+        goes_on = bool(parts) and line[:1].islower() and _BREAKS_OFF.search(parts[-1][-1:])
+        if parts and not (goes_on and len(parts) < _MOST_LINES):
+            yield " ".join(parts)
+            parts = []
+        parts.append(line)
+    if parts:
+        yield " ".join(parts)
 
 
 def _following(lines: Sequence[str], place: int) -> str:
@@ -113,37 +148,58 @@ def _is_spaced_name(text: str) -> bool:
     return len(text.split()) <= _MOST_WORDS and bool(_FILE_WITH_SPACES.fullmatch(text))
 
 
-def may_claim(text: str) -> bool:
-    """Whether a word in it could belong to a claim; most texts have none."""
-    lowered = text.lower()
-    return not TRIGGERS.isdisjoint(_WORD.findall(lowered)) or bool(TRIGGER_PHRASE.search(lowered))
+def find_names_of(sentence: Sentence) -> tuple[str, ...]:
+    """What a sentence names, and the item it introduces."""
+    return (*find_names(sentence.text), *find_names(sentence.listed))
 
 
 def _pieces(line: str) -> Iterator[str]:
-    if may_claim(line):
-        yield from (
-            piece[:_LONGEST_SENTENCE] for piece in _SENTENCE_END.split(line[:_LONGEST_LINE]) if may_claim(piece)
-        )
+    line, start = line[:_LONGEST_LINE], 0
+    for end in _SENTENCE_END.finditer(line):
+        if not line.startswith(";", end.start()) and _ABBREVIATION.search(
+            line, max(0, end.start() - 5), end.start() + 1
+        ):
+            continue
+        yield line[start : end.end()].rstrip()[:_LONGEST_SENTENCE]
+        start = end.end()
+    yield line[start:][:_LONGEST_SENTENCE]
 
 
-def _read_sentence(piece: str, following: str, *, is_item: bool, is_past: bool) -> Sentence | None:
-    plain = " ".join(piece.replace("|", " ").split())
-    plain = _DECORATION.sub("", _DECORATION.sub("", plain).strip()).strip()
+def _read_sentence(piece: str, following: str, *, is_past: bool) -> Sentence | None:
+    plain = " ".join((_read_row(piece) if "|" in piece else piece).split())
+    if _UNDONE.match(plain):
+        return None
+    is_checked = bool(_DONE.match(plain))
+    plain = _DONE.sub("", plain)
+    plain = _undecorated(plain)
     if not plain or plain.rstrip("*_)\"'”“").endswith("?"):
         return None
-    names = find_names(plain)
-    introduces = False
-    if plain.endswith(":"):
-        listed = find_names(following) if _LIST_ITEM.match(following) else ()
-        names, introduces = (*names, *listed), not listed
-    spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain))
-    is_earlier = is_past or bool(EARLIER.search(spoken))
-    return Sentence(plain, spoken, names, is_earlier, is_item, introduces or following == _CODE_FOLLOWS)
+    is_list = plain.endswith(":") and bool(_LIST_ITEM.match(following)) and bool(find_names(following))
+    introduces = following == _CODE_FOLLOWS or (plain.endswith(":") and not is_list)
+    spoken = _CODE.sub(_keep_name, _QUOTED.sub(_keep_name, plain)) if _QUOTE_SIGN.search(plain) else plain
+    return Sentence(plain, spoken, is_past, following if is_list else "", introduces, is_checked)
+
+
+def _read_row(row: str) -> str:
+    """The cells of a row. One that is a deed alone, `sent`, is told of what stands before."""
+    cells = [cell.strip() for cell in row.split("|") if cell.strip()]
+    bare = (re.sub(r"\W+", "", cell).lower() for cell in cells)
+    tells = any((verb := find_verb(cell)) is not None and not verb.is_open for cell in bare)
+    return (", " if tells else " ").join(cells)
+
+
+def _undecorated(plain: str) -> str:
+    for _ in range(_MOST_SIGNS):
+        if sign := _LEADING_SIGN.match(plain):
+            plain = plain[sign.end() :]
+    return _EMPHASIS.sub("", plain).strip() if "*" in plain or "_" in plain else plain
 
 
 def _keep_name(found: re.Match[str]) -> str:
     """What is quoted says nothing itself; a name is one word in the sentence."""
-    return " NAME.x " if find_names(found.group()) else " it "
+    text = found.group()
+    may_name = "." in text or "/" in text or "@" in text or "file" in text or "README" in text
+    return " NAME.x " if may_name and find_names(text) else " it "
 
 
 # Stands for a block of code among the lines.

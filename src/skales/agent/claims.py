@@ -1,7 +1,7 @@
 """Finds sentences of an answer that say something was done, and whether a call that went well bears them out.
 
 A model that says "sent" without sending makes the worst error of its kind: people act on it. What is said is compared
-with what ran, never with the model's own account. English and German; `claim_words` has the words, `claim_text` the
+with what ran, never with the model's own account. English and German; `claim_text` finds the
 sentences, `claim_reading` what one says.
 """
 
@@ -10,26 +10,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from skales.agent.claim_reading import Said, Voice, is_told_of_a_moment, read_sentence
-from skales.agent.claim_text import Sentence, may_claim, split_answer
-from skales.agent.claim_words import COUNTED, NUMBERS, Action, word_set
+from skales.agent.claim_lexicon import Action, Part, find_number, look_up
+from skales.agent.claim_patterns import HANDS_OVER, INSTRUCTS
+from skales.agent.claim_reading import Said, is_told_of_a_moment, read_sentence
+from skales.agent.claim_spot import Setting, Voice
+from skales.agent.claim_text import Sentence, find_names_of, split_answer
 from skales.agent.deeds import Deed, count_items, fits, is_reading, meets, tells_number, tells_of
 from skales.core.evidence import Unconfirmed
 
 # A few speak for all of a text that makes hundreds.
 MOST_CLAIMS = 200
 _MOST_SENTENCES = 2_000
+_LONGEST_GLANCE = 20_000
 # Whom something was sent to. German writes every noun with a capital, so those that are no people are left out.
 _PEOPLE = r"((?:[A-ZÄÖÜ][a-zäöüß]+(?:, and |, und |, | and | und | sowie )?){1,5})"
 _TO_WHOM = re.compile(
     rf"\b(?:to|an|[Ee]mailed|[Nn]otified|[Ii]nformed|[Mm]essaged|[Tt]exted|[Ii]nvited|let|auch|sowohl) {_PEOPLE}"
-)
-_NOBODY = word_set(
-    "Alle Kunden Kollegen Team Mitarbeiter Gruppe Server Github GitHub Gitlab Slack Telegram Discord Twitter Linkedin "
-    "Teilnehmer Beteiligten Empfänger Abonnenten Production Staging Git Main Monday Tuesday Wednesday Thursday Friday "
-    "Saturday Sunday Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Google Teams Whatsapp Obsidian Notion "
-    "Bord Ort Stelle Tag Skales Wordpress Everyone All Support Buchhaltung Vermieter Chef Freunde Bekannte "
-    "January February March April May June July August September October November December"
 )
 
 _NOTHING = {
@@ -43,7 +39,11 @@ _NOTHING = {
     Action.ORDERED: "No call of this turn ordered or paid anything",
     Action.COMMITTED: "No call of this turn committed anything",
     Action.SWITCHED: "No call of this turn switched anything",
+    Action.DONE: "No call of this turn did anything of the kind",
+    Action.PLACED: "No call of this turn put anything there",
 }
+_OPENED = frozenset({"opened", "geöffnet", "aufgerufen"})
+_FETCHED = frozenset({"downloaded", "heruntergeladen"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +82,35 @@ def doubt_claims(claims: Iterable[Claim], turn: Sequence[Deed], earlier: Sequenc
 
 def find_claims(answer: str) -> Iterator[Claim]:
     """What the answer says was done, in its order; code, quotations and drafts say nothing."""
-    if not may_claim(answer):
-        return
+    setting = _find_setting(answer[:_LONGEST_GLANCE])
     for sentence in islice(split_answer(answer), _MOST_SENTENCES):
-        told = [said for said in read_sentence(sentence.spoken) if not _is_in_the_answer(sentence, said)]
+        said = read_sentence(sentence.spoken, is_checked=sentence.is_checked, setting=setting)
+        if not said:
+            continue
+        named = find_names_of(sentence)
+        told = [deed for deed in said if not _is_in_the_answer(sentence, deed, named)]
         actions = frozenset(said.action for said in told)
         people = tuple(_find_people(sentence.text)) if Action.SENT in actions else ()
-        for said in {said.action: said for said in reversed(told)}.values():
-            names = tuple(dict.fromkeys((*sentence.names, *(people if said.action is Action.SENT else ()))))
-            yield Claim(sentence, said, names, _find_count(sentence.spoken), actions)
+        for deed in {deed.action: deed for deed in reversed(told)}.values():
+            names = tuple(dict.fromkeys((*named, *(people if deed.action is Action.SENT else ()))))
+            yield Claim(sentence, deed, names, _find_count(sentence.spoken), actions)
 
 
-def _is_in_the_answer(sentence: Sentence, said: Said) -> bool:
+def _find_setting(answer: str) -> Setting:
+    if HANDS_OVER.search(answer):
+        return Setting.HANDS_OVER
+    return Setting.INSTRUCTS if INSTRUCTS.search(answer) else Setting.PLAIN
+
+
+def _is_in_the_answer(sentence: Sentence, said: Said, names: Sequence[str]) -> bool:
     """What is written in the answer itself follows right after."""
-    return sentence.introduces and said.action is Action.WRITTEN and not sentence.names
+    return sentence.introduces and said.action in {Action.WRITTEN, Action.DONE} and not names
 
 
 def _find_people(sentence: str) -> Iterator[str]:
     for found in _TO_WHOM.finditer(sentence):
         for person in re.split(r"[,\s]+(?:and |und |sowie )?", found[1]):
-            if person and person not in _NOBODY:
+            if person and Part.NOBODY not in look_up(person, opens=True).parts:
                 yield person
 
 
@@ -109,8 +118,9 @@ def _find_count(spoken: str) -> int:
     """`5 files`, `two old emails`, `alle drei Dateien`."""
     words = re.findall(r"[\w-]+", spoken.lower())
     for place, word in enumerate(words):
-        number = int(word) if word.isdecimal() and len(word) <= 4 else NUMBERS.get(word, 0)
-        if number > 1 and any(after in COUNTED for after in words[place + 1 : place + 4]):
+        number = find_number(word)
+        following = words[place + 1 : place + 4]
+        if number > 1 and any(Part.COUNTED in look_up(after, opens=True).parts for after in following):
             return number
     return 0
 
@@ -121,6 +131,8 @@ def _doubt(claim: Claim, turn: Sequence[Deed], earlier: Sequence[Deed]) -> str:
     if claim.said.voice is not Voice.ACTIVE and _is_told(claim, known):
         return ""
     action = claim.said.action
+    if _is_borne_out_by_reading(claim, known):
+        return ""
     fitting = [deed for deed in known if fits(action, deed)]
     done = [deed for deed in fitting if deed.is_done and not deed.is_unsure]
     if not done:
@@ -150,9 +162,26 @@ def _doubt_count(claim: Claim, done: Sequence[Deed]) -> str:
     return f"The answer says {claim.count}, the successful calls of this turn name {sum(counts)}"
 
 
+def _is_borne_out_by_reading(claim: Claim, known: Sequence[Deed]) -> bool:
+    """What lies somewhere was seen, what was opened was read, and what was downloaded was fetched and then kept."""
+    read = [deed for deed in known if deed.is_done and is_reading(deed)]
+    if not read:
+        return False
+    if Part.STATIVE in look_up(claim.said.verb, opens=True).parts and claim.said.voice is Voice.STATE:
+        return True
+    if claim.said.verb in _OPENED or (claim.said.action is Action.PLACED and claim.said.voice is Voice.STATE):
+        return all(any(meets(name, deed) for deed in read) for name in claim.names)
+    return claim.said.verb in _FETCHED and any(
+        deed.is_done and fits(Action.WRITTEN, deed) and all(meets(name, deed) for name in claim.names) for deed in known
+    )
+
+
 def _is_told(claim: Claim, known: Sequence[Deed]) -> bool:
     """Whether it retells what was read: the result of a reading call speaks of it, or it names a moment."""
     read = [deed for deed in known if deed.is_done and is_reading(deed)]
     is_dated = is_told_of_a_moment(claim.sentence.spoken)
     is_fresh = claim.said.voice is Voice.PERFECT
-    return any(is_dated or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read)
+    verb = claim.said.verb
+    return any(
+        is_dated or verb in deed.result.lower() or (not is_fresh and tells_of(claim.said.action, deed)) for deed in read
+    )

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from skales.agent.claim_words import VERBS, Action
+from skales.agent.claim_lexicon import Action, find_verb
 from skales.core.tool import Effect
 
 _SENDING = re.compile(
@@ -19,6 +19,7 @@ _RUNNING = re.compile(
 _SCHEDULING = re.compile(r"schedul|calendar|planner|create_task|plan_to|reminder|alarm|event|book|cron|job|request")
 _MOVING = re.compile(r"move|copy|download|extract|archive|upload|rename|organi[sz]e|zip|backup|publish")
 _ORDERING = re.compile(r"order|buy|pay|purchase|checkout|transfer|book|request|click|browser")
+_RECORDING = re.compile(r"screenshot|snapshot")
 # These may do anything, and need not name what they did it to.
 _ANYTHING = frozenset({"run_script", "run_workflow", "playbook_run", "dispatch_subtasks", "computer_click"})
 _COMMAND = "execute_command"
@@ -29,8 +30,9 @@ _LOOKS = re.compile(
 # Commands that change nothing, alone or joined.
 _LOOKING = re.compile(
     r"\s*(?:sudo\s+)?(?:ls|cat|head|tail|pwd|echo|grep|rg|wc|stat|file|which|whoami|date|df|du|ps|env|printenv|uname|"
+    r"lpstat|lsblk|lsof|netstat|journalctl|nslookup|dig|ping|nginx\s+-t|aws\s+\S+\s+ls|gh\s+\w+\s+(?:list|view)|"
     r"tree|find|sort|uniq|diff|test|id|hostname|uptime|free|less|more|"
-    r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:ps|images|logs|inspect)|crontab\s+-l|"
+    r"git\s+(?:status|log|diff|show|branch|remote)|docker\s+(?:\w+\s+)?(?:ps|ls|images|logs|inspect)|crontab\s+-l|"
     r"systemctl\s+(?:status|list-\S+|is-\S+)|kubectl\s+(?:get|describe|logs)|(?:npm|pip3?|brew|apt)\s+(?:ls|list|show))\b(?!.*(?:-delete|-exec)\b)[^>]*"
 )
 # Commands that do it to what they name.
@@ -78,11 +80,11 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
                 Effect.OUTBOUND in deed.effects and bool(_SENDING.search(deed.tool))
             ) or deed.tool == "send_notification"
         case Action.WRITTEN:
-            return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE})
+            return bool(deed.effects & {Effect.WRITES, Effect.DESTRUCTIVE}) or bool(_RECORDING.search(deed.tool))
         case Action.DELETED:
             return deed.tool in _DELETERS or (bool(_DELETING.search(deed.tool)) and _changes(deed))
         case Action.RAN | Action.OPERATED:
-            return bool(_RUNNING.search(deed.tool))
+            return bool(_RUNNING.search(deed.tool)) and not _LOOKS.search(deed.tool)
         case Action.SCHEDULED:
             return bool(_SCHEDULING.search(deed.tool)) and (_changes(deed) or not is_reading(deed) or _is_list(deed))
         case Action.MOVED:
@@ -91,8 +93,8 @@ def fits(action: Action, deed: Deed) -> bool:  # noqa: C901 - one arm per action
             return bool(_ORDERING.search(deed.tool))
         case Action.COMMITTED:
             return "commit" in deed.tool
-        case Action.SWITCHED:
-            return _changes(deed) or Effect.OUTBOUND in deed.effects
+        case Action.SWITCHED | Action.DONE | Action.PLACED:
+            return _changes(deed) or bool(_MOVING.search(deed.tool) or _RUNNING.search(deed.tool))
 
 
 _DELETERS = frozenset({"delete_file", "knowledge_graph_delete", "ftp_publish"})
@@ -149,7 +151,8 @@ def tells_number(number: int, deed: Deed) -> bool:
 
 def tells_of(action: Action, deed: Deed) -> bool:
     """Whether the result speaks of such a deed, in either language."""
-    return any(VERBS.get(word) is action for word in re.findall(r"[^\W\d_]+", deed.result.lower()))
+    found = map(find_verb, re.findall(r"[^\W\d_]+", deed.result.lower()))
+    return any(verb is not None and verb.action is action for verb in found)
 
 
 _LONGEST_ARGUMENTS = 2_000

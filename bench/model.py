@@ -18,6 +18,7 @@ from typing import Any
 _WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog")
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n%s\r\n\r\n"
 _STREAM = _HEAD % (b"text/event-stream", b"transfer-encoding: chunked")
+_CHUNK = {"id": "bench", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
 _LOG: list[dict[str, Any]] = []
 _PARAGRAPH_WORDS = 60
 
@@ -47,6 +48,10 @@ async def _answer(writer: asyncio.StreamWriter, raw: bytes, arrival_ns: int) -> 
         "tools": len(body.get("tools", ())),
         "tool_bytes": len(json.dumps(body.get("tools", []), ensure_ascii=False, separators=(",", ":")).encode()),
     }
+    if not body.get("stream"):
+        _answer_json(writer, _whole(body["messages"]))
+        _LOG.append({**record, "last_ns": monotonic_ns()})
+        return
     writer.write(_STREAM)
     for event in _events(body["messages"]):
         data = b"data: " + event + b"\n\n"
@@ -57,8 +62,16 @@ async def _answer(writer: asyncio.StreamWriter, raw: bytes, arrival_ns: int) -> 
     _LOG.append({**record, "last_ns": monotonic_ns()})
 
 
+def _whole(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """A short answer at once: peers ask so for titles and the like."""
+    message = {"role": "assistant", "content": " ".join(_WORDS)}
+    usage = {"prompt_tokens": len(messages), "completion_tokens": len(_WORDS), "total_tokens": 1}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {**_CHUNK, "object": "chat.completion", "choices": [choice], "usage": usage}
+
+
 def _events(messages: list[dict[str, Any]]) -> Iterator[bytes]:
-    asked = max(index for index, message in enumerate(messages) if message["role"] == "user")
+    asked = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=0)
     script = str(messages[asked]["content"])
     done = sum(1 for message in messages[asked:] if message["role"] == "tool")
     if done < _number(script, "TOOLS", 0):
@@ -83,7 +96,7 @@ def _call(number: int) -> bytes:
 
 def _chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
-    return json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode()
+    return json.dumps({**_CHUNK, "choices": [choice]}).encode()
 
 
 def _number(script: str, name: str, default: int) -> int:

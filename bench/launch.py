@@ -39,7 +39,7 @@ def measure_help(stage: Stage, repeats: int, subject: Subject = SKALES) -> Itera
     if subject.help is None:
         return
     asked = subject.help(subject.new_home(stage, "help"))
-    ours, bare = _interleave(
+    ours, bare = interleave(
         repeats,
         lambda: run_command(asked).elapsed_ms,
         lambda: run_command(python_command("-c", "pass")).elapsed_ms,
@@ -62,7 +62,7 @@ def measure_one_shot(stage: Stage, repeats: int, subject: Subject = SKALES) -> I
         assert records, "it asked the model"
         return (records[0]["arrival_ns"] - ended.started_ns) / 1e6, ended.elapsed_ms, records[0]
 
-    ours, bare = _interleave(repeats, lambda: ask(chat(home, "hello")), lambda: ask(plain))
+    ours, bare = interleave(repeats, lambda: ask(chat(home, "hello")), lambda: ask(plain))
     wire, ends, records = zip(*ours, strict=True)
     bare_wire, bare_ends, bare_records = zip(*bare, strict=True)
     yield Row(name="one-shot chat: on the wire", unit="ms", samples=wire, baseline="raw httpx2", beside=bare_wire)
@@ -84,7 +84,7 @@ def measure_server_start(stage: Stage, repeats: int, subject: Subject = SKALES) 
             asyncio.run(ask_once(program, "hello"))
             return program.ready_ms, (monotonic_ns() - program.started_ns) / 1e6
 
-    ours, bare = _interleave(
+    ours, bare = interleave(
         repeats, lambda: start(run(subject.new_home(stage, "start"))), lambda: start(run_proxy(stage))
     )
     ready, answered = zip(*ours, strict=True)
@@ -110,7 +110,7 @@ def measure_first_paint(stage: Stage, repeats: int) -> Row:
             with running as program:
                 return _paint_ms(browser, program, path)
 
-        ours, bare = _interleave(
+        ours, bare = interleave(
             repeats,
             lambda: paint(run_skales(stage.new_home("paint")), "/chat"),
             lambda: paint(run_proxy(stage), "/"),
@@ -162,7 +162,7 @@ def _clock_offset_ms() -> float:
     return (time_ns() - monotonic_ns()) / 1e6
 
 
-def _interleave(
+def interleave(
     repeats: int, ours: Callable[[], Sample], bare: Callable[[], Sample]
 ) -> tuple[list[Sample], list[Sample]]:
     """Turn about, so that a busy moment hits both; one of each first, to warm the caches."""

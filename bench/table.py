@@ -48,6 +48,11 @@ class Row:
         return self.value / median(self.beside) if self.beside and median(self.beside) > 0 else None
 
     @property
+    def best_ratio(self) -> float | None:
+        """Best over best: what a busy machine disturbs least."""
+        return min(self.samples) / min(self.beside) if self.beside and min(self.beside) > 0 else None
+
+    @property
     def verdict(self) -> str:
         """`met`, `MISSED`, or nothing without a target."""
         return "" if self.target is None else "met" if self.target.is_met(self) else "MISSED"

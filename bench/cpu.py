@@ -1,0 +1,100 @@
+"""Rows about CPU time, which says much the same on a busy machine: of commands, of a start, of turns.
+
+The time is that of all threads and children, ended ones included. The guard of `scripts/test` goes by these rows.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+from bench.client import Connection, ask_once, post_turn
+from bench.launch import interleave
+from bench.machine import spent_ms
+from bench.page import PageChat
+from bench.programs import SKALES, Program, Stage, Subject, measure_cpu_ms, python_command, run_proxy
+from bench.table import Row
+from bench.turns import Pair
+
+_PROXY = "FastAPI proxy"
+
+
+def measure_command_cpu(stage: Stage, repeats: int, subject: Subject = SKALES) -> Iterator[Row]:
+    """`--help`, and a whole one-shot chat."""
+    home = subject.new_home(stage, "commands")
+    if subject.help is not None:
+        asked = subject.help(home)
+        nothing = python_command("-c", "pass")
+        ours, bare = interleave(repeats, lambda: measure_cpu_ms(asked), lambda: measure_cpu_ms(nothing))
+        yield Row(name="CPU of --help", unit="ms", samples=ours, baseline="python -c pass", beside=bare)
+    chat = subject.chat
+    if chat is not None:
+        plain = python_command("-m", "bench.raw_turn", f"{stage.model_url}/v1", "hello")
+        ours, bare = interleave(repeats, lambda: measure_cpu_ms(chat(home, "hello")), lambda: measure_cpu_ms(plain))
+        yield Row(name="CPU of a one-shot chat", unit="ms", samples=ours, baseline="raw httpx2", beside=bare)
+
+
+def measure_start_cpu(stage: Stage, repeats: int, subject: Subject = SKALES) -> Iterator[Row]:
+    """From the launch of a server to the end of its first answer."""
+    run = subject.serve
+    if run is None:
+        return
+
+    def start(program: Program) -> float:
+        asyncio.run(ask_once(program, "hello"))
+        return spent_ms(program.pid)
+
+    def ours() -> float:
+        with run(subject.new_home(stage, "start")) as program:
+            return start(program)
+
+    def bare() -> float:
+        with run_proxy(stage) as program:
+            return start(program)
+
+    found, beside = interleave(repeats, ours, bare)
+    yield Row(name="CPU to the first answer's end", unit="ms", samples=found, baseline=_PROXY, beside=beside)
+
+
+async def measure_turn_cpu(pair: Pair, repeats: int, turns: int) -> Row:
+    """A turn in a new chat by API."""
+    connection = await Connection.open(pair.measured.url, pair.measured.headers)
+    plain = await Connection.open(pair.proxy.url, pair.proxy.headers)
+    ours, bare = [], []
+    for _ in range(repeats):
+        ours.append(await _each_ms(pair.measured, turns, lambda: post_turn(connection, pair.measured, "hello")))
+        bare.append(await _each_ms(pair.proxy, turns, lambda: post_turn(plain, pair.proxy, "hello")))
+    await connection.aclose()
+    await plain.aclose()
+    return Row(name="CPU of a turn, new chat", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
+
+
+async def measure_page_cpu(pair: Pair, repeats: int, turns: int) -> Row:
+    """A turn on an open page of ours, in one chat."""
+    page = await PageChat.open(pair.measured)
+    ours, bare = [], []
+    for _ in range(repeats):
+        ours.append(await _each_ms(pair.measured, turns, lambda: page.ask("hello")))
+        bare.append(await _each_ms(pair.proxy, turns, lambda: ask_once(pair.proxy, "hello")))
+    await page.aclose()
+    return Row(name="CPU of a turn, open page", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
+
+
+async def measure_crowd_cpu(pair: Pair, repeats: int, chats: int) -> Row:
+    """A turn of many at once, by API."""
+
+    def together(program: Program) -> Callable[[], Awaitable[object]]:
+        return lambda: asyncio.gather(*(ask_once(program, "hello") for _ in range(chats)))
+
+    ours, bare = [], []
+    for _ in range(repeats):
+        ours.append(await _each_ms(pair.measured, 1, together(pair.measured)) / chats)
+        bare.append(await _each_ms(pair.proxy, 1, together(pair.proxy)) / chats)
+    return Row(name=f"CPU of a turn, {chats} at once", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
+
+
+async def _each_ms(program: Program, times: int, act: Callable[[], Awaitable[object]]) -> float:
+    """CPU of the program for each time, after one to warm up."""
+    await act()
+    before_ms = spent_ms(program.pid)
+    for _ in range(times):
+        await act()
+    return (spent_ms(program.pid) - before_ms) / times

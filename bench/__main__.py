@@ -10,12 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 from time import strftime
 
+from bench.growth import Growth, render_growth
+from bench.loaded import measure_memory_growth, measure_tool_growth
 from bench.machine import Load, idle_cores_taken, watched
 from bench.parts import FULL, PARTS, QUICK, measure_part
 from bench.peers.known import PEERS
 from bench.peers.rows import choose_peers, measure_peers
 from bench.programs import open_stage
-from bench.stored import Growth, measure_growth, render_growth
+from bench.stored import measure_growth
 from bench.table import Row, render_table
 
 _RESULTS = Path(__file__).parent / "out"
@@ -39,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("measuring: growth", file=sys.stderr)
             found, growth = measure_growth(stage, effort.sizes, effort.sizes[-2:])
             rows += found
+            growth += measure_memory_growth(stage, effort.sizes[:3])
+            growth += measure_tool_growth(stage)
     machine = _describe_machine(taken, load)
     print(render_table(rows), "", render_growth(growth), sep="\n")
     print(

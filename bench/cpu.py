@@ -1,20 +1,36 @@
-"""Rows about CPU time, which says much the same on a busy machine: of commands, of a start, of turns.
+"""Rows that say much the same on a busy machine: CPU time of commands, of a start, of turns; modules that are loaded.
 
 The time is that of all threads and children, ended ones included. The guard of `scripts/test` goes by these rows.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import os
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from bench.client import Connection, ask_once, post_turn
 from bench.launch import interleave
 from bench.machine import spent_ms
 from bench.page import PageChat
-from bench.programs import SKALES, Program, Stage, Subject, measure_cpu_ms, python_command, run_proxy
+from bench.programs import (
+    SKALES,
+    Command,
+    Program,
+    Stage,
+    Subject,
+    measure_cpu_ms,
+    python_command,
+    run_command,
+    run_proxy,
+    run_skales,
+)
 from bench.table import Row
 from bench.turns import Pair
 
 _PROXY = "FastAPI proxy"
+_TELLING = "PYTHONPROFILEIMPORTTIME"
+_IMPORTED = b"import time:"
 
 
 def measure_command_cpu(stage: Stage, repeats: int, subject: Subject = SKALES) -> Iterator[Row]:
@@ -89,6 +105,43 @@ async def measure_crowd_cpu(pair: Pair, repeats: int, chats: int) -> Row:
         ours.append(await _each_ms(pair.measured, 1, together(pair.measured)) / chats)
         bare.append(await _each_ms(pair.proxy, 1, together(pair.proxy)) / chats)
     return Row(name=f"CPU of a turn, {chats} at once", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
+
+
+def measure_modules(stage: Stage) -> Iterator[Row]:
+    """How many modules Python loads, by its own account: the same number each time."""
+    home = stage.new_home("modules")
+    with _imports_told():
+        helped, chatted = (run_command(command) for command in _own_commands(home))
+        nothing = run_command(python_command("-c", "pass"))
+        raw = run_command(python_command("-m", "bench.raw_turn", f"{stage.model_url}/v1", "hello"))
+        with run_skales(home) as skales, run_proxy(stage) as proxy:
+            for program in (skales, proxy):
+                asyncio.run(ask_once(program, "hello"))
+            served, plain = skales.read_errors(), proxy.read_errors()
+    for name, ours, baseline, bare in (
+        ("--help", helped.errors, "python -c pass", nothing.errors),
+        ("a one-shot chat", chatted.errors, "raw httpx2", raw.errors),
+        ("a server's first answer", served, _PROXY, plain),
+    ):
+        counts = [ours.count(_IMPORTED)], [bare.count(_IMPORTED)]
+        yield Row(name=f"modules for {name}", unit="modules", samples=counts[0], baseline=baseline, beside=counts[1])
+
+
+def _own_commands(home: Path) -> Iterator[Command]:
+    assert SKALES.help is not None
+    assert SKALES.chat is not None
+    yield SKALES.help(home)
+    yield SKALES.chat(home, "hello")
+
+
+@contextmanager
+def _imports_told() -> Generator[None, None, None]:
+    """Programs started meanwhile name each module that they load."""
+    os.environ[_TELLING] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_TELLING]
 
 
 async def _each_ms(program: Program, times: int, act: Callable[[], Awaitable[object]]) -> float:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -11,8 +12,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic, monotonic_ns, sleep
+from typing import IO
 
 import psutil
 
@@ -37,10 +39,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A command that ran to its end."""
+    """A command that ran to its end. `errors` is what it wrote to its error stream."""
 
     started_ns: int
     ended_ns: int
+    errors: bytes
 
     @property
     def elapsed_ms(self) -> float:
@@ -72,6 +75,12 @@ class Program:
     started_ns: int
     ready_ms: float
     dialect: Dialect
+    errors: IO[bytes]
+
+    def read_errors(self) -> bytes:
+        """What it wrote to its error stream until now."""
+        self.errors.seek(0)
+        return self.errors.read()
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -149,7 +158,7 @@ def run_command(command: Command) -> Ended:
         ended_ns = monotonic_ns()
         if program.returncode:
             raise subprocess.CalledProcessError(program.returncode, list(command.words), stderr=told)
-    return Ended(started_ns, ended_ns)
+    return Ended(started_ns, ended_ns, told)
 
 
 def measure_cpu_ms(command: Command) -> float:
@@ -163,11 +172,12 @@ def measure_cpu_ms(command: Command) -> float:
 
 
 def free_port() -> int:
-    """A loopback port that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A loopback port that nobody uses now, below those that the system gives to clients meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def python_command(*arguments: str, home: Path | None = None) -> Command:
@@ -185,20 +195,24 @@ def plain_environment(added: Mapping[str, str]) -> dict[str, str]:
 def serve(command: Command, port: int, path: str, dialect: Dialect) -> Generator[Program, None, None]:
     """A server from the moment at which the path answers 200. Raises RuntimeError, TimeoutError."""
     started_ns = monotonic_ns()
-    with _running(command) as program:
+    with TemporaryFile() as told, _running(command, told) as program:
 
         def answers() -> bool:
             if program.poll() is not None:
-                raise RuntimeError(f"{' '.join(command.words)} ended with {program.returncode}")
+                told.seek(0)
+                lines = told.read().decode("utf-8", "replace").strip().splitlines()
+                raise RuntimeError(f"it ended with {program.returncode}: {lines[-1] if lines else 'without a word'}")
             return _answers(port, path)
 
         _wait_until(answers)
         ready_ms = (monotonic_ns() - started_ns) / 1e6
-        yield Program(f"http://127.0.0.1:{port}", program.pid, started_ns, ready_ms, dialect)
+        yield Program(f"http://127.0.0.1:{port}", program.pid, started_ns, ready_ms, dialect, told)
 
 
 @contextmanager
-def _running(command: Command, stderr: int = subprocess.DEVNULL) -> Generator[subprocess.Popen[bytes], None, None]:
+def _running(
+    command: Command, stderr: int | IO[bytes] = subprocess.DEVNULL
+) -> Generator[subprocess.Popen[bytes], None, None]:
     with subprocess.Popen(
         command.words,
         cwd=command.folder,

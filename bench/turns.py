@@ -54,6 +54,13 @@ async def measure_overhead(pair: Pair, repeats: int) -> list[Row]:
         *_overhead_rows("same chat", same, overheads),
         *_asking_rows("new chat", new, before, None),
         *_asking_rows("warm", same, before, Target(6, "value")),
+        Row(
+            name="model calls of a turn",
+            unit="calls",
+            samples=[len(turn.records) for turn in new],
+            baseline=_PROXY,
+            beside=[len(turn.records) for turn in bare],
+        ),
         *request_rows(new[-1].records[0], bare[-1].records[0]),
     ]
 

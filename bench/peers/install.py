@@ -1,6 +1,7 @@
 """Puts a peer into a folder of its own under `bench/out/peers/`, once for its pinned versions."""
 
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
@@ -30,7 +31,7 @@ def install(peer: Peer) -> Path:
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     for command in _commands(peer, home):
-        _run(command)
+        _run(command, programs)
     stamp.write_text(wanted, encoding="utf-8")
     return programs
 
@@ -44,13 +45,16 @@ def _commands(peer: Peer, home: Path) -> Sequence[Sequence[str]]:
             npm = shutil.which("npm")
             if npm is None:
                 raise NotInstalledError("there is no npm")
-            return ((npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(home), *peer.packages),)
+            install = (npm, "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(home))
+            return [(*install, package) for package in reversed(peer.packages)]
 
 
-def _run(command: Sequence[str]) -> None:
+def _run(command: Sequence[str], programs: Path) -> None:
+    path = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
         subprocess.run(
             command,
+            env={**os.environ, "PATH": path},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -59,7 +63,7 @@ def _run(command: Sequence[str]) -> None:
             timeout=_WAIT_S,
         )
     except subprocess.CalledProcessError as error:
-        told = [line for line in error.stderr.splitlines() if line.strip()]
+        told = [line for line in error.stderr.splitlines() if line.strip() and "log of this run" not in line]
         raise NotInstalledError(told[-1] if told else f"ended with {error.returncode}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotInstalledError(str(error)) from error

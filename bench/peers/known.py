@@ -38,6 +38,7 @@ class Server:
 class Peer:
     """One peer. Words begin with the name of a program of its installation; empty ones mean that it has no such thing.
 
+    Packages are installed from the last to the first: what one runs on stands behind it.
     `files` are written to its home for each start, text as it is and all else as JSON.
     A peer that is `large` is measured only when it is named.
     """

@@ -106,7 +106,14 @@ PEERS: Sequence[Peer] = (
     Peer(
         name="agno",
         source=Source.PIP,
-        packages=("agno==3.1.10", "openai==3.57.0", "fastapi==0.165.0", "uvicorn==0.54.0", "sqlalchemy==2.1.9"),
+        packages=(
+            "agno==3.1.10",
+            "openai==3.57.0",
+            "fastapi==0.165.0",
+            "uvicorn==0.54.0",
+            "sqlalchemy[asyncio]==2.1.9",
+            "python-multipart==0.0.34",
+        ),
         chat=("python", "$BENCH/peers/agno_app.py", "$MODEL", "chat", "$TEXT"),
         server=Server(
             words=("python", "$BENCH/peers/agno_app.py", "$MODEL", "serve", "$PORT", "$HOME/agno.db"),

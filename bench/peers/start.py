@@ -19,6 +19,7 @@ from bench.programs import Command, Dialect, Program, Stage, Subject, free_port,
 
 _BENCH = Path(__file__).parent.parent
 _SAME = "bench-same"
+_NO_PORT = "9"  # for commands that serve nothing; some refuse 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Place:
         return Command([str(self.programs / first), *rest], plain_environment(added), home / "work")
 
     def _write_files(self, home: Path, **more: str) -> None:
-        port = {"PORT": "0", **more}
+        port = {"PORT": _NO_PORT, **more}
         for name, content in self.peer.files.items():
             # A port stands as a number in JSON.
             text = content if isinstance(content, str) else json.dumps(content, indent=1).replace('"$PORT"', "$PORT")

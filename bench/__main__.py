@@ -11,7 +11,7 @@ from pathlib import Path
 from time import strftime
 
 from bench.growth import Growth, render_growth
-from bench.loaded import measure_memory_growth, measure_tool_growth
+from bench.loaded import measure_memory_growth
 from bench.machine import Load, idle_cores_taken, watched
 from bench.parts import FULL, PARTS, QUICK, measure_part
 from bench.peers.known import PEERS
@@ -42,7 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found, growth = measure_growth(stage, effort.sizes, effort.sizes[-2:])
             rows += found
             growth += measure_memory_growth(stage, effort.sizes[:3])
-            growth += measure_tool_growth(stage)
     machine = _describe_machine(taken, load)
     print(render_table(rows), "", render_growth(growth), sep="\n")
     print(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -10,7 +11,7 @@ from bench.growth import Growth
 from bench.machine import pss_mib
 from bench.programs import Stage, run_proxy, run_skales
 from bench.stored import each_ms
-from bench.table import Row, Target
+from bench.table import Row
 from bench.turns import Pair, measure_overhead
 from skales.app.wiring import open_app
 from skales.core.json import JsonObject
@@ -24,35 +25,16 @@ _SUBJECTS = ("tea", "trains", "maps", "bread", "chess", "birds", "ink", "stamps"
 
 
 def measure_full_request(stage: Stage) -> Iterator[Row]:
-    """The first request with every add-on switched on."""
-    home = _new_home(stage, is_on=True)
-    reachable = _count_tools(home)
-    found = _measure_turns(stage, home)
-    request, schemas = found["first request"], found["their schemas, about"]
-    yield Row(
-        name="first request, all add-ons on",
-        unit="KB",
-        samples=request.samples,
-        baseline="FastAPI proxy",
-        beside=request.beside,
-        target=Target(20, "value"),
-    )
-    offered = found["tools in it"].value
-    yield Row(name=f"its {offered:.0f} tools of {reachable}, about", unit="tokens", samples=schemas.samples)
-
-
-def measure_tool_growth(stage: Stage) -> Sequence[Growth]:
-    """All add-ons off, as they are at first, and all on: the number of tools that a model can reach."""
-    growth = [
-        Growth(name, unit, "tools") for name, unit in (("first request", "KB"), ("turn overhead, new chat", "ms"))
-    ]
-    for is_on in (False, None, True):
+    """The first request, and turns, with every add-on switched off and on. How many tools a model reaches is named."""
+    for is_on, word in ((False, "off"), (True, "on")):
         home = _new_home(stage, is_on)
-        tools = _count_tools(home)
+        reachable = _count_tools(home)
         found = _measure_turns(stage, home)
-        for line in growth:
-            line.values[tools] = found[line.name].value
-    return growth
+        request, overhead = found["first request"], found["turn overhead, new chat"]
+        offered = found["tools in it"].value
+        yield replace(request, name=f"first request, all add-ons {word}")
+        yield replace(found["their schemas, about"], name=f"its {offered:.0f} tools of {reachable}, about")
+        yield replace(overhead, name=f"turn overhead, all add-ons {word}")
 
 
 def measure_memory_growth(stage: Stage, sizes: Sequence[int]) -> Sequence[Growth]:
@@ -101,14 +83,13 @@ def _measure_turns(stage: Stage, home: Path) -> Mapping[str, Row]:
         return {row.name: row for row in asyncio.run(measure_overhead(Pair(stage, skales, proxy), _TURNS))}
 
 
-def _new_home(stage: Stage, is_on: bool | None) -> Path:
-    """A data directory with every switch set; None leaves them as they are."""
+def _new_home(stage: Stage, is_on: bool) -> Path:
+    """A data directory with every switch set."""
     home = stage.new_home("add-ons")
-    if is_on is not None:
-        path = home / "settings.json"
-        settings = json.loads(path.read_text(encoding="utf-8"))
-        settings["addons"] = {addon.id: is_on for addon in load_addons().values() if addon.has_switch}
-        path.write_text(json.dumps(settings), encoding="utf-8")
+    path = home / "settings.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["addons"] = {addon.id: is_on for addon in load_addons().values() if addon.has_switch}
+    path.write_text(json.dumps(settings), encoding="utf-8")
     return home
 
 

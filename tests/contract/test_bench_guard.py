@@ -1,7 +1,7 @@
 """Catches what makes Skales clearly slower or larger: by CPU time, modules, memory and bytes, never by wall time.
 
 Each is a ratio to a bare limit of the same run, turn about, best of each, so that a busy machine disturbs little.
-A bound is about one and a half of what is usual, and less where the same number comes out each time.
+A bound is one and a half to two of what is usual, and less where the same number comes out each time.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def test_a_start_loads_few_modules(stage: Stage) -> None:
 
 def test_commands_take_little(stage: Stage) -> None:
     asked, answered = measure_command_cpu(stage, _STARTS)
-    assert ratio_of(asked) <= 8
+    assert ratio_of(asked) <= 10
     assert ratio_of(answered) <= 8
 
 
@@ -76,7 +76,7 @@ def test_an_idle_server_is_small(stage: Stage) -> None:
 
 def test_a_turn_takes_little_in_a_new_chat_and_on_a_page(pair: Pair) -> None:
     assert ratio_of(asyncio.run(measure_turn_cpu(pair, _REPEATS, turns=10))) <= 3.6
-    assert ratio_of(asyncio.run(measure_page_cpu(pair, _REPEATS, turns=10))) <= 4.8
+    assert ratio_of(asyncio.run(measure_page_cpu(pair, _REPEATS, turns=10))) <= 6
 
 
 def test_many_at_once_cost_no_more_each(pair: Pair) -> None:

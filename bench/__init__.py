@@ -1,4 +1,4 @@
 """Measures Skales beside a bare limit of the same run. Each row names its baseline; README.md explains the rows.
 
-It imports nothing of Skales except in `stored`, which measures the rooms below the server directly.
+Only `stored`, `trust` and `loaded` import Skales: they measure the rooms below the server directly.
 """

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from bench.programs import Program
 
 _LIMIT = 1 << 26
+_WAIT_S = 300
 _LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 
@@ -59,14 +60,15 @@ class Connection:
 
     async def _ask(self, request: bytes, until: bytes) -> Answer:
         self._writer.write(request)
-        head = await self._reader.readuntil(b"\r\n\r\n")
-        status = int(head.split(None, 2)[1])
-        fields = head.lower()
-        if b"chunked" in fields:
-            body = await self._reader.readuntil(until or _LAST_CHUNK)
-        else:
-            length = fields.partition(b"content-length: ")[2].partition(b"\r\n")[0]
-            body = await self._reader.readexactly(int(length or b"0"))
+        async with asyncio.timeout(_WAIT_S):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            status = int(head.split(None, 2)[1])
+            fields = head.lower()
+            if b"chunked" in fields:
+                body = await self._reader.readuntil(until or _LAST_CHUNK)
+            else:
+                length = fields.partition(b"content-length: ")[2].partition(b"\r\n")[0]
+                body = await self._reader.readexactly(int(length or b"0"))
         return Answer(status, head, body)
 
 
@@ -80,11 +82,18 @@ async def take_log(model_url: str) -> list[dict[str, Any]]:
     return found
 
 
+async def post_turn(connection: Connection, program: Program, text: str, session_id: str = "") -> bytes:
+    """One turn to its end on a connection; what came back."""
+    dialect = program.dialect
+    answer = await connection.post(dialect.path, dialect.compose(text, session_id), dialect.content_type)
+    assert answer.status == 200, answer
+    return answer.body
+
+
 async def ask_once(program: Program, text: str) -> None:
     """One turn to its end, in a new chat."""
     connection = await Connection.open(program.url, program.headers)
     try:
-        answer = await connection.post(program.chat_path, json.dumps({"message": text}).encode())
-        assert answer.status == 200, answer
+        await post_turn(connection, program, text)
     finally:
         await connection.aclose()

@@ -43,6 +43,11 @@ def cpu_ms(pid: int) -> float:
     return sum(_cpu_ns(member) for member in _tree(pid)) / 1e6
 
 
+def spent_ms(pid: int) -> float:
+    """The same with threads and children that have ended, which the system counts in steps of 10 ms."""
+    return sum(_spent_ticks(member) for member in _tree(pid)) * 1000 / _TICKS
+
+
 def timed_ms(work: Callable[[], object]) -> float:
     """Wall time of a call."""
     start_ns = monotonic_ns()
@@ -75,3 +80,12 @@ def _cpu_ns(pid: int) -> int:
         return sum(int((thread / "schedstat").read_text(encoding="utf-8").split()[0]) for thread in threads)
     except OSError:
         return 0
+
+
+def _spent_ticks(pid: int) -> int:
+    try:
+        # The name before the last bracket may hold blanks.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(int(field) for field in fields[11:15])

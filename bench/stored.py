@@ -5,11 +5,9 @@ The stores are used directly, as the server's routes do; the baselines do the sa
 
 import asyncio
 import json
-import math
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import sleep
@@ -17,6 +15,7 @@ from time import sleep
 import anyio.to_thread
 
 from bench.client import Connection
+from bench.growth import Growth
 from bench.machine import pss_mib, timed_ms
 from bench.programs import Stage, run_proxy, run_skales
 from bench.table import Row
@@ -39,36 +38,12 @@ _SEARCH = (
 )
 
 
-@dataclass(slots=True)
-class Growth:
-    """A quantity at each number of conversations."""
-
-    name: str
-    unit: str
-    values: dict[int, float] = field(default_factory=dict)
-
-    @property
-    def slope(self) -> float:
-        """Exponent over all sizes: 0 is constant, 1 grows with the number."""
-        points = [(math.log(size), math.log(max(value, 1e-6))) for size, value in self.values.items()]
-        mean_x = sum(x for x, _ in points) / len(points)
-        mean_y = sum(y for _, y in points) / len(points)
-        spread = sum((x - mean_x) ** 2 for x, _ in points)
-        return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
-
-    @property
-    def per_thousand(self) -> float:
-        """What a thousand more conversations add, between the smallest and the largest number."""
-        first, last = min(self.values), max(self.values)
-        return (self.values[last] - self.values[first]) / max(last - first, 1) * 1000
-
-
 def measure_growth(stage: Stage, sizes: Sequence[int], rows_at: Sequence[int]) -> tuple[list[Row], list[Growth]]:
     """One data directory that fills up; rows with baselines at the sizes in `rows_at`."""
     home = stage.new_home("growth")
     (home / "sessions").mkdir()
     growth = {
-        name: Growth(name, unit)
+        name: Growth(name, unit, "conversations")
         for name, unit in (
             ("index rebuild", "ms"),
             ("first page of the list", "ms"),
@@ -136,9 +111,9 @@ def measure_gate(stage: Stage, calls: int) -> Row:
         async with open_app(DataDirectory(home)) as app:
             arguments = {"path": "notes.txt"}
             assert not (await app.run_tool("read_file", arguments)).is_error
-            ours = await _each_ms(calls, lambda: app.run_tool("read_file", arguments))
+            ours = await each_ms(calls, lambda: app.run_tool("read_file", arguments))
             path = home / "workspace" / "notes.txt"
-            return ours, await _each_ms(calls, lambda: anyio.to_thread.run_sync(path.read_text, "utf-8"))
+            return ours, await each_ms(calls, lambda: anyio.to_thread.run_sync(path.read_text, "utf-8"))
 
     ours, bare = asyncio.run(run())
     return Row(
@@ -148,20 +123,6 @@ def measure_gate(stage: Stage, calls: int) -> Row:
         baseline="read_text in a thread",
         beside=[bare],
     )
-
-
-def render_growth(growth: Sequence[Growth]) -> str:
-    """A line for each quantity, with its slope."""
-    if not growth:
-        return ""
-    sizes = sorted(growth[0].values)
-    head = f"{'growth with conversations':<32}" + "".join(f"{size:>11,}" for size in sizes)
-    lines = [f"{head}{'slope':>8}{'per 1,000':>14}"]
-    for line in growth:
-        values = "".join(f"{line.values[size]:>11,.1f}" for size in sizes)
-        added = f"{line.per_thousand:.2f} {line.unit}"
-        lines.append(f"{line.name + ', ' + line.unit:<32}{values}{line.slope:>8.2f}{added:>14}")
-    return "\n".join(lines)
 
 
 def _measure_stores(directory: DataDirectory) -> Mapping[str, list[float]]:
@@ -247,7 +208,8 @@ async def _fetch_ms(url: str, path: str, times: int) -> list[float]:
     return taken
 
 
-async def _each_ms(calls: int, act: Callable[[], Awaitable[object]]) -> float:
+async def each_ms(calls: int, act: Callable[[], Awaitable[object]]) -> float:
+    """Mean wall time of calls, one after another."""
     loop = asyncio.get_running_loop()
     start_s = loop.time()
     for _ in range(calls):

@@ -24,7 +24,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One measured thing beside its baseline. `samples` and `beside` hold values in `unit`."""
+    """One measured thing beside its baseline. `samples` and `beside` hold values in `unit`.
+
+    `subject` is the peer that it is about; empty for Skales.
+    """
 
     name: str
     unit: str
@@ -32,6 +35,7 @@ class Row:
     baseline: str = ""
     beside: Sequence[float] = field(default_factory=tuple)
     target: Target | None = None
+    subject: str = ""
 
     @property
     def value(self) -> float:
@@ -44,6 +48,11 @@ class Row:
         return self.value / median(self.beside) if self.beside and median(self.beside) > 0 else None
 
     @property
+    def best_ratio(self) -> float | None:
+        """Best over best: what a busy machine disturbs least."""
+        return min(self.samples) / min(self.beside) if self.beside and min(self.beside) > 0 else None
+
+    @property
     def verdict(self) -> str:
         """`met`, `MISSED`, or nothing without a target."""
         return "" if self.target is None else "met" if self.target.is_met(self) else "MISSED"
@@ -52,6 +61,7 @@ class Row:
         """For the file: all samples and what was made of them."""
         return {
             "name": self.name,
+            "subject": self.subject or "Skales",
             "unit": self.unit,
             "median": self.value,
             "samples": list(self.samples),
@@ -64,12 +74,14 @@ class Row:
         }
 
 
-_COLUMNS = ("", "Skales", "min–max", "baseline", "", "ratio", "target", "")
+_COLUMNS = ("", "median", "min–max", "baseline", "", "ratio", "target", "")
 
 
 def render_table(rows: Sequence[Row]) -> str:
-    """Aligned columns."""
-    lines = [_COLUMNS, *(_cells(row) for row in rows)]
+    """Aligned columns; peers stand below the row that they are beside."""
+    names = list(dict.fromkeys(row.name for row in rows))
+    ordered = sorted(rows, key=lambda row: names.index(row.name))
+    lines = [_COLUMNS, *(_cells(row) for row in ordered)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_COLUMNS))]
     shown = ("  ".join(_align(cell, widths[at], at) for at, cell in enumerate(line)).rstrip() for line in lines)
     return "\n".join(shown)
@@ -78,7 +90,7 @@ def render_table(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     spread = f"{_number(min(row.samples))}–{_number(max(row.samples))}" if len(row.samples) > 1 else ""
     return (
-        row.name,
+        f"  {row.subject}" if row.subject else row.name,
         f"{_number(row.value)} {row.unit}",
         spread,
         f"{_number(median(row.beside))} {row.unit}" if row.beside else "",

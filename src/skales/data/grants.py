@@ -12,7 +12,7 @@ from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
-from skales.data.document import read_object
+from skales.data.document import Stamp, read_object, stamp_of, storage_errors
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import moment_ms, texts_of, update_or_start_over
@@ -89,6 +89,7 @@ class GrantStore:
         self._quarantine = quarantine
         self._clock = clock
         self._ids = ids
+        self._kept: tuple[Stamp, Sequence[Grant]] | None = None
         self.changed: Callable[[str, JsonObject | None, JsonObject | None], None] = _nobody
 
     def add(self, draft: Grant) -> Grant:
@@ -110,7 +111,7 @@ class GrantStore:
             present[0] = replace(same, expires_ms=_longer(same.expires_ms, grant.expires_ms))
             raw["grants"] = [_entry(present[0]) if _id_of(entry) == same.id else entry for entry in entries]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._update(change)
         if present[0] is grant:
             self.changed(grant.id, None, _entry(grant))
         return present[0]
@@ -129,13 +130,28 @@ class GrantStore:
             if all(as_object(old).get("id") != entry.get("id") for old in entries):
                 raw["grants"] = [*entries, entry]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._update(change)
         self.changed(str(entry.get("id")), None, entry)
 
     def list(self) -> Sequence[Grant]:
         """Those that count, in the order they were given; none while the file is missing or broken."""
         now_ms = self._clock.now_ms()
-        return [grant for grant in _parse(self._read("grants")) if not 0 < grant.expires_ms <= now_ms]
+        return [grant for grant in self._parsed() if not 0 < grant.expires_ms <= now_ms]
+
+    def _parsed(self) -> Sequence[Grant]:
+        """Those of the file, read anew only when it changed: they are asked for at every call."""
+        with storage_errors(self._path, "read"):
+            stamp = stamp_of(self._path)
+        kept = self._kept
+        if kept is None or kept[0] != stamp:
+            kept = self._kept = (stamp, tuple(_parse(self._read("grants"))))
+        return kept[1]
+
+    def _update(self, change: Callable[[dict[str, JsonValue]], None]) -> None:
+        try:
+            update_or_start_over(self._path, self._quarantine, change, missing={})
+        finally:
+            self._kept = None
 
     def revoke(self, grant_id: str) -> Grant | None:
         """Take a grant back; None for an entry that granted nothing. Raises NotFoundError."""
@@ -149,7 +165,7 @@ class GrantStore:
             raw["grants"] = [entry for entry in entries if _id_of(entry) != grant_id]
             raw["revoked"] = [*as_list(raw.get("revoked")), *taken][-_KEPT_REVOKED:]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._update(change)
         revoked = next(iter(_parse(taken)), None)
         if revoked is not None:
             self.changed(grant_id, _entry(revoked), None)
@@ -168,7 +184,7 @@ class GrantStore:
             raw["grants"] = [*_entries(raw), *back]
             raw["revoked"] = [entry for entry in revoked if _id_of(entry) != grant_id]
 
-        update_or_start_over(self._path, self._quarantine, change, missing={})
+        self._update(change)
         self.changed(grant_id, None, _entry(given[0]))
         return given[0]
 

@@ -30,12 +30,14 @@ _OPAQUE = frozenset({"signature", "thoughtSignature", "thought_signature", "encr
 class Veil:
     """Masks texts and JSON. `known` are the person's stored secrets at this moment; it is asked for every text.
 
+    As long as they are the same it should give the same object.
+
     May be used from several threads.
     """
 
-    def __init__(self, known: Callable[[], Collection[str]] = tuple) -> None:
+    def __init__(self, known: Callable[[], frozenset[str]] = frozenset) -> None:
         self._known = known
-        self._values: Collection[str] = ()
+        self._values: frozenset[str] = frozenset()
         self._matcher: re.Pattern[str] | None = None
         self._epoch = 0
         self._clean: OrderedDict[bytes, None] = OrderedDict()
@@ -104,7 +106,7 @@ class Veil:
         if values is self._values:
             return self._matcher
         with self._lock:
-            if frozenset(values) != frozenset(self._values):
+            if values != self._values:
                 self._matcher = _compile(values)
                 self._clean.clear()
                 self._epoch += 1

@@ -26,7 +26,7 @@ def test_a_wider_yes_is_given_listed_used_revoked_and_undone(serve: Serve, page:
         card = page.locator(".approval")
         expect(card).to_be_visible()
         words = f"write_file in the folder {home.workspace}/notes and below"
-        expect(card.locator(".scopes")).to_contain_text(f"Always, until I revoke it: {words}")
+        expect(card.locator(".scopes")).to_contain_text(f"More than this time covers: {words}.")
         card.locator(".why > summary").click()
         expect(card.locator(".why .decides")).to_contain_text("This decides.")
         assert find_faults(page) == []

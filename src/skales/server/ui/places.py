@@ -41,7 +41,7 @@ PLACES = (
     Place(Screen.SCHEDULE, "/schedule", "again", N_("Schedule")),
     Place(Screen.TOOLS, "/tools", "tools", N_("Tools")),
     Place(Screen.ADDONS, "/skills", "addons", N_("Add-ons")),
-    Place(Screen.ACTIVITY, "/activity", "info", N_("Activity")),
+    Place(Screen.ACTIVITY, "/activity", "activity", N_("Activity")),
     Place(Screen.GRANTS, "/grants", "key", N_("Grants")),
     Place(Screen.UNDO, "/undo", "undo", N_("Undo")),
     Place(Screen.COSTS, "/costs", "costs", N_("Costs")),

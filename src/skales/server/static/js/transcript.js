@@ -142,7 +142,10 @@ class Transcript {
   leave() {
     if (this.stretches.isDetached) this.refetch("");
     else this.toEnd();
-    document.getElementById("message").focus({ preventScroll: true });
+    const card = this.root?.querySelector("[data-approval]");
+    // What is asked is read before the answers, also where both do not fit.
+    if (card && card.offsetHeight > this.scroll.clientHeight) card.scrollIntoView({ block: "start" });
+    (card ?? document.getElementById("message")).focus({ preventScroll: true });
   }
 
   toEnd() {

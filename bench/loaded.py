@@ -13,7 +13,7 @@ from bench.programs import Stage, run_proxy, run_skales
 from bench.stored import each_ms
 from bench.table import Row
 from bench.turns import Pair, measure_overhead
-from skales.app.wiring import open_app
+from skales.app.life import open_app
 from skales.core.json import JsonObject
 from skales.data.paths import DataDirectory
 from skales.tools.addons import load_addons

@@ -20,7 +20,9 @@ from bench.table import Row
 from skales.agent.origin import CallOrigin, Marks
 from skales.agent.undo_record import Recorder
 from skales.agent.undo_scope import Scope
-from skales.app.wiring import App, build_policy, open_app
+from skales.app.app import App
+from skales.app.life import open_app
+from skales.app.rules import build_policy
 from skales.core.clock import SystemClock
 from skales.core.events import TurnEvent
 from skales.core.ids import RandomIds, SessionId
@@ -30,7 +32,7 @@ from skales.data.audit import AuditDecision, AuditLog
 from skales.data.grants import FolderReach, Grant, Reach, ReachKind
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.settings import Settings
+from skales.data.setting_shapes import Settings
 from skales.data.undo import UndoStore
 from skales.data.undo_shape import UndoStep
 from skales.security.veil import Veil

@@ -17,7 +17,7 @@ from skales.core.ports import ChosenModel, Finished, FinishReason, ModelTraits, 
 from skales.data.instance import InstanceLock
 from skales.data.paths import DataDirectory
 from tests.conftest import CountingIds, FixedClock
-from tests.scripted import Hang, ScriptedChooser, ScriptedProvider, Step, calls, says
+from tests.scripted import Hang, Piece, ScriptedChooser, ScriptedProvider, Step, calls, says
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +92,22 @@ async def test_events_name_their_column(opened: Opened) -> None:
     first = [event for event in events if event.column == 0]
     assert first == [Thought(0), Waits(0, "It is busy. Trying again in 2 s"), Grew(0, "A"), Answered(0)]
     assert [event for event in events if event.column == 1] == [Grew(1, "B"), Grew(1, "B"), Answered(1)]
+
+
+async def test_the_kill_switch_ends_a_comparison_and_keeps_what_came(opened: Opened) -> None:
+    slow: list[Piece] = [TextPiece("half"), Hang()]
+    async with opened(a=[slow], b=[slow]) as app:
+        made = await app.comparisons.begin("Which?", [ONE, TWO])
+        with anyio.fail_after(5):
+            async with aclosing(app.comparisons.stream(made)) as events:
+                grown = 0
+                async for event in events:
+                    grown += isinstance(event, Grew)
+                    if grown == 2:
+                        await app.kill_switch.use("test")
+        assert [(column.text, column.incomplete) for column in made.columns] == [("half", "stopped")] * 2
+        assert "1 that models were answering" in app.incidents.list(1)[0].text
+        assert app.comparisons.stop_all() == 0
 
 
 async def test_one_that_fails_does_not_take_the_others_along(opened: Opened) -> None:

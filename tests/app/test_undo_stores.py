@@ -3,6 +3,7 @@
 import pytest
 
 from skales.core.errors import ConflictError
+from skales.data.audit_reading import read_calls
 from skales.data.grants import FolderReach, Grant, Reach, ReachKind
 from skales.data.paths import DataDirectory
 from tests.agent.undo_scene import open_scene
@@ -80,3 +81,13 @@ async def test_a_deleted_conversation_comes_back_unless_it_is_gone_for_good(home
             path.unlink()
         with pytest.raises(ConflictError, match="for good"):
             scene.undo(step.undoes[0])
+
+
+async def test_what_is_taken_back_and_brought_again_is_in_the_audit_log(home: DataDirectory) -> None:
+    async with open_scene(home) as scene:
+        step = await scene.do("write_file", path="a.txt", content="x")
+        done = scene.undo()
+        scene.undo(redo=True)
+        again, back, *_calls = list(read_calls(home))
+        assert (back.kind, back.facts["steps"], back.facts["as"]) == ("undo", [step.id], done.id)
+        assert (again.kind, again.facts["steps"]) == ("redo", [step.id])

@@ -148,6 +148,7 @@ class Comparisons:
     def __init__(self, parts: CompareParts) -> None:
         self._parts = parts
         self._kept: OrderedDict[str, Comparison] = OrderedDict()
+        self._running: dict[str, anyio.CancelScope] = {}
 
     async def begin(self, text: str, choices: Sequence[Choice], session_id: str = "") -> Comparison:
         """Get ready to ask; nobody is asked yet.
@@ -183,16 +184,27 @@ class Comparisons:
         """Ask all at once, and yield what comes until all are done; closing it stops them, and keeps their text."""
         send, receive = anyio.create_memory_object_stream[CompareEvent](64)
         async with anyio.create_task_group() as tasks:
-            for number in range(len(made.columns)):
-                tasks.start_soon(self._ask, made, number, send.clone())
-            send.close()
-            async with receive:
-                try:
-                    async for event in receive:
-                        yield event
-                except GeneratorExit:
-                    # Closed from outside; a task group would wrap this in a group of its own.
-                    tasks.cancel_scope.cancel()
+            self._running[made.id] = tasks.cancel_scope
+            try:
+                for number in range(len(made.columns)):
+                    tasks.start_soon(self._ask, made, number, send.clone())
+                send.close()
+                async with receive:
+                    try:
+                        async for event in receive:
+                            yield event
+                    except GeneratorExit:
+                        # Closed from outside; a task group would wrap this in a group of its own.
+                        tasks.cancel_scope.cancel()
+            finally:
+                self._running.pop(made.id, None)
+
+    def stop_all(self) -> int:
+        """Stop all that are being answered; what came is kept. How many."""
+        scopes = list(self._running.values())
+        for scope in scopes:
+            scope.cancel()
+        return len(scopes)
 
     async def keep(self, comparison_id: str, number: int) -> SessionId:
         """Make an answer part of its conversation, or of a new one, which its model goes on answering.

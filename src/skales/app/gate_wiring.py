@@ -21,7 +21,7 @@ from skales.agent.taint_round import TaintRound
 from skales.app.notices import NoticeBoard
 from skales.app.undo import Undo
 from skales.app.undo_stores import Stores
-from skales.app.undo_wiring import build_undo
+from skales.app.undo_wiring import UndoNeeds, build_undo
 from skales.automation.origins import parent_of
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
@@ -88,11 +88,16 @@ def build_gate(needs: GateNeeds) -> GateRooms:
     calls = RunningCalls(needs.clock)
     outbox = _build_outbox(needs)
     undo, undo_round = build_undo(
-        UndoStore(needs.directory, needs.quarantine, needs.clock, needs.ids, lambda: settings.load().undo_megabytes),
-        needs.undone,
-        needs.policy,
-        own=(needs.directory.results, needs.directory.root),
-        describe=lambda spec, call: veil.text(needs.toolbox.describe(spec, call.arguments)),
+        UndoNeeds(
+            changes=UndoStore(
+                needs.directory, needs.quarantine, needs.clock, needs.ids, lambda: settings.load().undo_megabytes
+            ),
+            stores=needs.undone,
+            policy=needs.policy,
+            own=(needs.directory.results, needs.directory.root),
+            describe=lambda spec, call: veil.text(needs.toolbox.describe(spec, call.arguments)),
+            audit=audit,
+        )
     )
     secret_use = SecretUse(needs.secrets)
     taint = TaintJudge(lambda: needs.policy().mode, lambda: _working_folders(needs.policy().paths))

@@ -5,13 +5,14 @@ in time is named in the note. Spec: orchestrator.md, "Killswitch".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 import anyio.to_thread
 
 from skales.agent.running import RunningCall, RunningCalls
 from skales.agent.turns import Turns
+from skales.app.compare import Comparisons
 from skales.automation.scheduler import Scheduler
 from skales.automation.tasks import TaskRunner
 from skales.core.clock import Clock, to_datetime
@@ -38,6 +39,7 @@ class KillParts:
     """What the switch ends, pauses and writes to."""
 
     turns: Turns
+    comparisons: Comparisons
     calls: RunningCalls
     background: ProcessTable
     settings: SettingsStore
@@ -57,10 +59,11 @@ class _Scene:
     turns: Sequence[SessionId]
     calls: Sequence[RunningCall]
     programs: Sequence[Background]
+    comparisons: int = 0
 
     @property
     def is_empty(self) -> bool:
-        return not (self.turns or self.calls or self.programs)
+        return not (self.turns or self.calls or self.programs or self.comparisons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ class KillSwitch:
         started_s = self._parts.clock.monotonic_s()
         scene = self._look()
         with PATIENCE.gone():
+            compared = self._parts.comparisons.stop_all()
             self._parts.turns.stop_all()
             self._parts.calls.stop_all()
             with anyio.move_on_after(LIMIT_S):
@@ -122,6 +126,7 @@ class KillSwitch:
                     tasks.start_soon(self._pause)
                     tasks.start_soon(self._wait)
         took_s = self._parts.clock.monotonic_s() - started_s
+        scene = replace(scene, comparisons=compared)
         return await anyio.to_thread.run_sync(self._write_down, scene, self._look(), surface, took_s)
 
     def _look(self) -> _Scene:
@@ -168,6 +173,8 @@ class KillSwitch:
             lines.append(
                 ("Programs", f"process {program.pid}, ran for {(now_ms - program.started_ms) / 1000:.0f} s: {words}")
             )
+        if scene.comparisons:
+            lines.append(("Comparisons", f"{scene.comparisons} that models were answering"))
         found: list[str] = []
         for heading in dict.fromkeys(heading for heading, _line in lines):
             found += ["", f"## {heading}: {end}", ""]

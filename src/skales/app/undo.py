@@ -3,16 +3,20 @@
 Recording is the agent's (`agent/undo_round.py`), keeping is the data's (`data/undo.py`).
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skales.agent.undo_plan import Change, Plan, open_items
 from skales.agent.undo_run import Undoing
 from skales.app.undo_diff import Difference, describe_change
-from skales.core.errors import ConflictError
+from skales.core.errors import ConflictError, StorageError
 from skales.core.json import JsonObject, as_text
+from skales.data.audit import AuditLog
 from skales.data.undo import UndoStore
 from skales.data.undo_shape import UndoStep
+
+_log = logging.getLogger(__name__)
 
 _DIFFS_MOST = 100
 
@@ -46,9 +50,10 @@ class Preview:
 class Undo:
     """The timeline of a running app."""
 
-    def __init__(self, store: UndoStore, undoing: Undoing) -> None:
+    def __init__(self, store: UndoStore, undoing: Undoing, audit: AuditLog) -> None:
         self.store = store
         self._undoing = undoing
+        self._audit = audit
 
     def recent(self, limit: int = 50, before: str = "") -> Sequence[UndoStep]:
         """The newest steps first."""
@@ -74,9 +79,17 @@ class Undo:
         return Preview(plan, tuple(shown))
 
     def run(self, wish: Wish) -> UndoStep:
-        """Do it. Raises NotFoundError, ConflictError, StorageError; nothing is changed then."""
+        """Do it, and note it in the audit log.
+
+        Raises NotFoundError, ConflictError, StorageError; nothing is changed then.
+        """
         chosen = [step.id for step in self._choose(wish)]
-        return self._undoing.run(chosen, is_redo=wish.is_redo, is_partial=wish.is_partial)
+        done = self._undoing.run(chosen, is_redo=wish.is_redo, is_partial=wish.is_partial)
+        try:
+            self._audit.noted("redo" if wish.is_redo else "undo", {"steps": list(chosen), "as": done.id})
+        except StorageError:  # what is done is done; the timeline has it, too
+            _log.warning("the undo %s is not in the audit log", done.id, exc_info=True)
+        return done
 
     def recover(self) -> Sequence[UndoStep]:
         """Finish what a crash left open."""

@@ -1,6 +1,7 @@
 """Builds undo from its parts: what records, what takes back, and the stores that are watched."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from skales.agent.policy import Policy
@@ -11,21 +12,28 @@ from skales.agent.undo_run import Undoing
 from skales.app.undo import Undo
 from skales.app.undo_stores import Stores, build_grounds, watch
 from skales.core.tool import ToolCall, ToolSpec
+from skales.data.audit import AuditLog
 from skales.data.undo import UndoStore
 from skales.data.undo_shape import Area
 
 
-def build_undo(
-    changes: UndoStore,
-    stores: Stores,
-    policy: Callable[[], Policy],
-    *,
-    own: tuple[Path, ...],
-    describe: Callable[[ToolSpec, ToolCall], str],
-) -> tuple[Undo, UndoRound]:
-    """What undoes, and what goes around calls. `own` are the program's own folders, which commands do not change."""
-    recorder = Recorder(changes, own=own)
-    watch(stores, changes)
-    grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths), **build_grounds(stores)}
-    undo = Undo(changes, Undoing(changes, recorder, grounds, lambda: policy().paths))
-    return undo, UndoRound(changes, recorder, policy, describe)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoNeeds:
+    """What it is built from. `own` are the program's own folders, which commands do not change."""
+
+    changes: UndoStore
+    stores: Stores
+    policy: Callable[[], Policy]
+    own: tuple[Path, ...]
+    describe: Callable[[ToolSpec, ToolCall], str]
+    audit: AuditLog
+
+
+def build_undo(needs: UndoNeeds) -> tuple[Undo, UndoRound]:
+    """What undoes, and what goes around calls."""
+    changes, policy = needs.changes, needs.policy
+    recorder = Recorder(changes, own=needs.own)
+    watch(needs.stores, changes)
+    grounds = {Area.FILE: FileGround(changes.blobs, lambda: policy().paths), **build_grounds(needs.stores)}
+    undo = Undo(changes, Undoing(changes, recorder, grounds, lambda: policy().paths), needs.audit)
+    return undo, UndoRound(changes, recorder, policy, needs.describe)

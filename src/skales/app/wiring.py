@@ -223,6 +223,17 @@ def build_app(
             clock=clock,
         )
     )
+    comparisons = Comparisons(
+        CompareParts(
+            chooser=parts.chooser,
+            context=context,
+            sessions=sessions,
+            turns=turns,
+            accounts=asked.accounts,
+            clock=clock,
+            ids=ids,
+        )
+    )
     incidents = IncidentStore(directory, clock)
     return App(
         directory=directory,
@@ -260,17 +271,7 @@ def build_app(
         spending=asked.spending,
         accounts=asked.accounts,
         small_jobs=small_jobs,
-        comparisons=Comparisons(
-            CompareParts(
-                chooser=parts.chooser,
-                context=context,
-                sessions=sessions,
-                turns=turns,
-                accounts=asked.accounts,
-                clock=clock,
-                ids=ids,
-            )
-        ),
+        comparisons=comparisons,
         task_runner=automation.task_runner,
         scheduler=automation.scheduler,
         local=asked.local,
@@ -279,6 +280,7 @@ def build_app(
         kill_switch=KillSwitch(
             KillParts(
                 turns=turns,
+                comparisons=comparisons,
                 calls=guarded.calls,
                 background=stores.background,
                 settings=settings,

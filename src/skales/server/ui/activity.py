@@ -197,9 +197,17 @@ def _row(app: App, call: AuditedCall, names: RowNames) -> ActivityRow:
     )
 
 
+_NOTED = {
+    "kill switch": N_("The kill switch was used"),
+    "undo": N_("Changes were taken back"),
+    "redo": N_("Changes were brought again"),
+    "lifted": N_("What a conversation had read was called harmless"),
+}
+
+
 def _name(app: App, call: AuditedCall) -> str:
-    if call.kind == "kill switch":
-        return _("The kill switch was used")
+    if call.kind in _NOTED:
+        return _(_NOTED[call.kind])
     return told(describe_call(app.toolbox, call)) or call.tool or call.kind
 
 

@@ -8,7 +8,7 @@ Spec: security.md, "Untrusted content".
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -28,6 +28,9 @@ SOURCES, FOUND_LINKS = "sources", "foundLinks"
 # Keys of a session's file: what it was given by the one that began it, and what the person lifted.
 INHERITED, LIFTED = "inheritedMarks", "liftedMarks"
 
+# They show a page as its site gives it. What other tools show, the agent may have put together itself before.
+_PAGES = frozenset({"content_from_url", "extract_web_text", "fetch_web_page", "http_request", "web_scrape"})
+
 _KEPT_SESSIONS = 64
 _MOST_LINKS = 4_000
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|\[\]]{3,2000}", re.IGNORECASE)
@@ -39,7 +42,8 @@ _TRAILING = ".,;:!?)*_"
 class _Gathered:
     """What the first `count` messages said; `last` is the newest of them, by which it is known that they still stand.
 
-    `sources` go with the time at which they were read.
+    `sources` go with the time at which they were read. `worded` are addresses that the model wrote, `opening` those of
+    pages that it asked for, by call.
     """
 
     count: int = 0
@@ -50,6 +54,8 @@ class _Gathered:
     said: set[str] = field(default_factory=set[str])
     found: set[str] = field(default_factory=set[str])
     links: set[str] = field(default_factory=set[str])
+    worded: set[str] = field(default_factory=set[str])
+    opening: dict[str, str] = field(default_factory=dict[str, str])
     marks: Marks = field(default_factory=Marks)
 
 
@@ -163,6 +169,9 @@ def _take_messages(known: _Gathered, session: Session) -> None:
                 _take_said(known, message, trusts=not is_handed)
             case Role.TOOL:
                 _take_result(known, message)
+            case Role.ASSISTANT:
+                known.worded.update(_worded(message))
+                known.opening.update(_opened(message))
             case _:
                 continue
     known.count = len(session.messages)
@@ -188,9 +197,20 @@ def _take_said(known: _Gathered, message: Message, *, trusts: bool) -> None:
 def _take_result(known: _Gathered, message: Message) -> None:
     read = _texts(message.extra.get(SOURCES))
     known.sources += [(source, message.timestamp_ms) for source in read]
-    known.found.update(map(plain_address, _texts(message.extra.get(FOUND_LINKS))))
-    if read and len(known.links) < _MOST_LINKS:
-        known.links.update(_addresses(message.text))
+    known.found.update(set(map(plain_address, _texts(message.extra.get(FOUND_LINKS)))) - known.worded)
+    opened = known.opening.pop(message.tool_call_id, "")
+    if opened and not message.is_error:
+        # Once it was opened, it carries nothing new.
+        known.found.add(opened)
+    if read and message.name in _PAGES and len(known.links) < _MOST_LINKS:
+        known.links.update(set(_addresses(message.text)) - known.worded)
+
+
+def _worded(message: Message) -> Iterator[str]:
+    """Addresses in what the model says and in what it hands to tools: a page that repeats them proves nothing."""
+    yield from _addresses(message.text)
+    for call in message.tool_calls:
+        yield from (address for text in _strings(call.arguments) for address in _addresses(text))
 
 
 def _unlifted(sources: Sequence[tuple[str, int]], extra: JsonObject) -> Iterator[str]:
@@ -203,6 +223,27 @@ def _unlifted(sources: Sequence[tuple[str, int]], extra: JsonObject) -> Iterator
 
 def _addresses(text: str) -> Iterator[str]:
     return (plain_address(found.rstrip(_TRAILING)) for found in _ADDRESS.findall(text))
+
+
+def _opened(message: Message) -> Iterator[tuple[str, str]]:
+    for call in message.tool_calls:
+        address = as_text(call.arguments.get("url"))
+        if call.name in _PAGES and address:
+            yield call.id, plain_address(address)
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for member in value.values():
+                yield from _strings(member)
+        case Sequence():
+            for member in value:
+                yield from _strings(member)
+        case _:
+            return
 
 
 def _texts(value: JsonValue) -> list[str]:

@@ -16,7 +16,7 @@ class Marks:
     """What a conversation has read that others may have written, and the addresses known in it.
 
     `hosts` are those that the person named, `said` whole addresses in their words, `found` results of a web search
-    and `links` every address that stands in what was read.
+    and pages opened before, `links` every address that a page showed and the model had not written itself.
     """
 
     sources: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from skales.agent.marks import host_of, plain_address
 from skales.agent.origin import TAINT_RULE, CallOrigin, Marks
+from skales.agent.taint_repository import looks_only
 from skales.core.json import JsonObject, JsonValue
 from skales.core.tool import (
     Effect,
@@ -78,7 +79,7 @@ def find_danger(spec: ToolSpec, arguments: JsonObject, marks: Marks, places: Seq
     """What the call would do that the text read before must not bring about; None for what is free."""
     effects = spec.effects
     if "shell-command" in property_formats(spec).values():
-        return None if _only_looks(spec, arguments) else Danger.RUN
+        return None if _only_looks(spec, arguments, places) else Danger.RUN
     if Effect.DESTRUCTIVE in effects:
         return Danger.RUN if Effect.OUTBOUND in effects else Danger.DESTROY
     if Effect.SPENDS in effects:
@@ -185,7 +186,7 @@ def _is_obeyed(text: str, places: Sequence[Path]) -> bool:
     return shortest is None or any(part.startswith(".") for part in shortest)
 
 
-def _only_looks(spec: ToolSpec, arguments: JsonObject) -> bool:
+def _only_looks(spec: ToolSpec, arguments: JsonObject, places: Sequence[Path]) -> bool:
     """Whether a command is made of programs that read and print, and of nothing else."""
     formats = property_formats(spec)
     texts = [
@@ -196,7 +197,20 @@ def _only_looks(spec: ToolSpec, arguments: JsonObject) -> bool:
         return False
     from skales.security.shell_looking import only_looks  # loaded with the first command, not with the program
 
-    return all(only_looks(text) for text in texts if text.strip())
+    if not all(only_looks(text) for text in texts if text.strip()):
+        return False
+    return "git" not in " ".join(texts) or all(
+        looks_only(folder) for folder in _working_folders(spec, arguments, places)
+    )
+
+
+def _working_folders(spec: ToolSpec, arguments: JsonObject, places: Sequence[Path]) -> list[Path]:
+    formats = property_formats(spec)
+    given = [text for name, value in arguments.items() if formats.get(name) == "path" for text in _strings(value)]
+    try:
+        return [(places[0] / Path(text).expanduser()).resolve() for text in given or ["."]]
+    except (ValueError, OSError, RuntimeError):
+        return []
 
 
 def _strings(value: JsonValue) -> list[str]:

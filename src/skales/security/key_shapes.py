@@ -80,6 +80,43 @@ _SHAPES = (
     ("Telegram token", r"[0-9]{8,10}:(?=AA[\w-]{33})|bot[0-9]{6,8}(?=[0-9]{0,4}:AA[\w-]{33})", "[A-Za-z0-9:_-]"),
     ("Discord token", r"[MNO](?=[\w-]{22,28}\.[\w-]{6}\.[\w-]{27})|mfa\.(?=[\w-]{60})", _DOTTED),
     ("web token", r"eyJ(?=[\w-]{6,8000}\.{1,2}[\w-]{8})", _DOTTED),  # JWT, JWE
+    ("Mailgun key", r"(?=[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![\w-]))", "[a-f0-9-]"),
+    ("New Relic key", r"(?=[a-f0-9]{36}NRAL(?!\w))|NRIQ-|NRJS-", "[A-Za-z0-9]"),
+    ("Cloudflare key", r"v1\.0-(?=[a-f0-9]{24}-[a-f0-9]{100})", "[a-f0-9-]"),
+    ("HubSpot token", r"pat-(?:na|eu|ap)[0-9]-(?=[a-f0-9]{8}-[a-f0-9]{4}-)", "[a-f0-9-]"),
+    (
+        "1Password secret key",
+        r"A3-(?=[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}(?!\w))",
+        "[A-Z0-9-]",
+    ),
+    ("payment token", r"access_tok(?=en\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32})", "[a-z0-9$]"),
+    (
+        "payment key",
+        r"FLWSECK(?=(?:_TEST)?-[A-Za-z0-9]{12,})|EZ[AT]K(?=[A-Za-z0-9]{54})|(?:live|test)_(?=[a-f0-9]{35}(?!\w))",
+        _WORD,
+    ),
+    ("Dropbox token", r"sl\.(?=(?:u\.)?[A-Za-z0-9_-]{100})", _DOTTED),
+    ("Dynatrace token", r"dt0c01\.(?=[A-Z0-9]{24}\.[A-Z0-9]{64})", _DOTTED),
+    (
+        "Vault token",
+        r"(?:s|b)\.(?=[A-Za-z0-9]*[0-9])(?=[A-Za-z0-9]*[a-z])(?=[A-Za-z0-9]*[A-Z])(?=[A-Za-z0-9]{24}(?![\w.(]))",
+        "[A-Za-z0-9]",
+    ),
+    ("Yandex token", r"t1\.(?=[\w-]{20,}\.[\w-]{60})|AQVN(?=[\w-]{35})", _DOTTED),
+    ("DeepL key", r"(?=[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}:fx(?!\w))", "[a-f0-9:x-]"),
+    ("Grafana key", r"eyJrIjoi(?=[A-Za-z0-9+/]{40})", _BASE64),
+    ("cloud key", r"LTAI(?=[A-Za-z0-9]{16,26}(?!\w))|AKID(?=[A-Za-z0-9]{32}(?!\w))", "[A-Za-z0-9]"),
+    ("Artifactory key", r"AKCp(?=[A-Za-z0-9]{60})|cmVmdGtu(?=[A-Za-z0-9]{50})", "[A-Za-z0-9]"),
+    ("wallet key", r"[xyz]prv(?=[A-HJ-NP-Za-km-z1-9]{100})", "[A-Za-z0-9]"),
+    ("Firebase key", r"AAAA(?=[\w-]{7}:APA91b[\w-]{100})", "[A-Za-z0-9:_-]"),
+    (
+        "API key",
+        r"re_(?=[A-Za-z0-9]{8}_[A-Za-z0-9]{20})|CCI(?:PAT|PRJ)_|bk(?:ua|ct|pat)_(?=[a-f0-9]{40})|sq[upa]_(?=[a-f0-9]{40})"
+        r"|rdme_(?=[a-z0-9]{70})|pn[ub]_(?=[A-Za-z0-9]{36})|pul-(?=[a-f0-9]{40})|tfp_(?=[\w-]{40})|CFPAT-(?=[\w-]{40})"
+        r"|duffel_(?=live_|test_)|fio-u-(?=[\w-]{60})|shippo_(?=live_|test_)|CLOJARS_(?=[a-f0-9]{60})|pk_(?=[0-9]{6,9}_[A-Z0-9]{32})"
+        r"|ico-(?=[A-Za-z0-9]{32}(?!\w))|oauth:(?=[a-z0-9]{30}(?!\w))|API-(?=[A-Z0-9]*[0-9][A-Z0-9]*(?!\w))(?=[A-Z0-9]{25,})",
+        _WORD,
+    ),
     ("Fernet token", r"gAAAAA(?=[\w-]{90})", _BASE64),
 )
 
@@ -112,12 +149,19 @@ _BEGINNINGS = (
     "lin_oauth_", "figd_", "PMAK-", "pscale_", "shpat_", "shpca_", "shppa_", "shpss_", "doo_v1_", "dop_v1_",
     "dor_v1_", "hvs.", "hvb.", "dp.", "tskey-", "HRKU-", "nfp_", "cfat_", "cfut_", "ops_eyJ", "ATATT3", "ATCTT3",
     "ATBB", "EAA", "sq0atp-", "sq0csp-", "sk.eyJ", "AGE-SECRET-", "syt_", "SG.", "xkeysib-", "xsmtpsib-", "pat",
-    "AAAAAAAAAAAAAAAAAAAAAA", "mfa.", "eyJ", "gAAAAA",
+    "AAAAAAAAAAAAAAAAAAAAAA", "mfa.", "eyJ", "gAAAAA", "NRIQ-", "NRJS-", "v1.0-", "pat-", "A3-", "access_token$",
+    "FLWSECK", "EZAK", "EZTK", "live_", "test_", "sl.", "dt0c01.", "s.", "b.", "t1.", "AQVN", "LTAI", "AKID", "AKCp",
+    "cmVmdGtu", "xprv", "yprv", "zprv", "AAAA", "re_", "CCIPAT_", "CCIPRJ_", "bkua_", "bkct_", "bkpat_", "squ_", "sqp_",
+    "sqa_", "rdme_", "pnu_", "pnb_", "pul-", "tfp_", "CFPAT-", "duffel_", "fio-u-", "shippo_", "CLOJARS_", "pk_",
+    "ico-", "oauth:", "API-",
 )  # fmt: skip
 # Those that begin with anything, by what follows; the beginning of the match is a candidate.
 _OTHER_BEGINNINGS = (
     (":AA", re.compile(r"(?:bot)?[0-9]{8,10}:AA[\w-]{33}")),
     ("Q~", re.compile(r"[A-Za-z0-9_.~-]{3}[78]Q~")),
+    ("NRAL", re.compile("[a-f0-9]{36}NRAL")),
+    (":fx", re.compile("[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}:fx")),
+    ("-", re.compile("(?<![a-f0-9])[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}")),
     ("-us", re.compile("[a-f0-9]{32}-us[0-9]")),
     (".atlasv1.", re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.")),
     ("", re.compile("(?:SK|AC)[a-f0-9]{32}")),
@@ -153,6 +197,10 @@ _UNMISTAKABLE = re.compile(
     r"|[sr]k_(?:live|test)_|eyJ|[0-9]+:|bot|SG\.|A{10}|shp|do[opr]_v1_|pypi-|AGE-"
 )
 _MIN_REST = 16
+# `fw_update_2024_final`, `sk-estimator-doc-link`: names made of words and numbers.
+_WORDS = re.compile(r"(?:(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,12}|v?[0-9]{1,4})(?:[-_]+|\Z)){3,}")
+# Behind these, even words are a key.
+_ALWAYS = frozenset({"sk-proj-", "sk-ant-", "github_pat_", "AIza", "xoxb-", "xoxp-", "glpat-"})
 
 
 def read_key(match: re.Match[str]) -> tuple[str, str] | None:
@@ -160,7 +208,9 @@ def read_key(match: re.Match[str]) -> tuple[str, str] | None:
     group = match.lastindex or 1
     kept = match[group]
     rest = match[0][len(kept) :]
-    if len(rest) < _MIN_REST or not (_UNMISTAKABLE.match(kept) or looks_random(rest)):
+    if len(rest) < _MIN_REST or (_WORDS.fullmatch(rest) and kept not in _ALWAYS):
+        return None
+    if not (_UNMISTAKABLE.match(kept) or looks_random(rest)):
         return None
     return _SHAPES[group - 1][0], kept
 

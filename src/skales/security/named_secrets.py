@@ -13,12 +13,22 @@ _SCHEMES = "bearer|basic|token|apikey|bot|key|dpop"
 _PAIR = re.compile(
     rf"({CORE}){SUFFIX}"
     r"(?:\\{0,3}[\"'`]|\\?\]|%22)?"
-    r"(?P<sign>\s{0,8}(?:=>|:=|={1,2}|:|%3[AaDd])\s{0,8}|>|[ \t]{1,4}(?:is|was)[ \t]{1,4}|[ \t]{1,4})"
+    r"(?P<sign>\s{0,8}(?:=>|:=|={1,2}|:|%3[AaDd])\s{0,8}|>|[ \t]{1,4}(?:is|was|ist|war|lautet)[ \t]{1,4}|[ \t]{1,4})"
     rf"(?:(?:{_SCHEMES})[ \t]{{1,4}})?",
     re.IGNORECASE,
 )
-_HINT = re.compile("key|token|secret|pass|pwd|credential|authorization")
-_KINDS = {"key": "key", "toke": "token", "pass": "password", "pwd": "password", "cred": "credentials"}
+_HINT = re.compile("key|token|secret|pass|pwd?|credential|authorization|kennwort|psk")
+_SAYS = ("is", "was", "ist", "war", "lautet")
+_KINDS = {
+    "kenn": "password",
+    "psk": "password",
+    "pw": "password",
+    "key": "key",
+    "toke": "token",
+    "pass": "password",
+    "pwd": "password",
+    "cred": "credentials",
+}
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MAX_NAME = 60
 _WORD_BEFORE = re.compile(r"[A-Za-z]{1,20} \Z")
@@ -85,9 +95,13 @@ def _strength_at(text: str, pair: re.Match[str]) -> Strength:
     # `API key:` and `primary key:` say more together.
     strength = name_strength(word_before[0] if word_before else before, pair[1])
     sign = pair["sign"].strip()
-    if sign in ("is", "was"):
-        return strength if strength is Strength.STRONG and pair[1].lower().startswith("pass") else Strength.NONE
+    if sign.lower() in _SAYS:
+        is_password = pair[1].lower().startswith(("pass", "kennwort"))
+        return strength if strength is Strength.STRONG and is_password else Strength.NONE
     if not sign and not before.startswith("-"):
+        return Strength.NONE
+    if pair[1] == "PASS" and not before and sign == ":":
+        # That is how tests report.
         return Strength.NONE
     return strength
 
@@ -109,12 +123,14 @@ def _is_secret(value: str, strength: Strength, text: str, pair: re.Match[str]) -
     sign = pair["sign"].strip()
     bare = text[pair.end() : pair.end() + 1] == value[:1]
     match strength:
-        case Strength.STRONG if sign in ("is", "was"):
+        case Strength.STRONG if sign.lower() in _SAYS:
             return looks_random(value, at_least=6) or not bare
         case Strength.STRONG if bare and value.isalpha() and value.islower() and sign == ":":
             return _PROSE.match(text, pair.end() + len(value)) is None
         case Strength.STRONG if pair[1].lower() == "pwd" and value.startswith(("/", "~")):
             return False
+        case Strength.STRONG if pair[1].lower() == "pass" and value.isdigit():
+            return len(value) > 3
         case Strength.STRONG:
             return len(value) > 2 or not bare
         case Strength.WEAK:

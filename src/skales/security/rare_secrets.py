@@ -56,8 +56,28 @@ _PGPASS = re.compile(
 # Options of known programs that are followed by a password, with or without a blank.
 _OPTION = re.compile(
     r"((?:sshpass\s{1,4}-p\s{0,4}|\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n|;]{0,200}?\s-p"
-    r"|\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4})[\"']?)([^\s\"'$-][^\s\"']{3,200})"
+    r"|\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4}|\bldap\w{3,9}\b[^\n|;]{0,200}?\s-w\s{1,4}"
+    r"|\b(?:docker|podman|helm|oras|skopeo|buildah|az|ncftp)\b[^\n|;]{0,40}?\blogin\b[^\n|;]{0,200}?\s-p\s{1,4}"
+    r"|\bsmbclient\b[^\n|;]{0,200}?\s-U\s{0,4}[\"']?[\w.\\-]{1,60}%)[\"']?)([^\s\"'$-][^\s\"']{3,200})"
 )
+# The secret part of a key file of PuTTY.
+_PUTTY = re.compile(
+    r"(Private-Lines: [0-9]{1,4}(?:\r?\n|\\r|\\n){1,2})((?:[A-Za-z0-9+/=]{4,100}(?:\r?\n|\\r|\\n|\Z)){1,200})"
+)
+# Answers to a server's question, and signatures of requests: good for a while.
+_ANSWER = re.compile(
+    r"((?:\bdigest\s[^\n]{0,400}?\bresponse=\\{0,3}[\"']?|\bx-amz-signature=|\bsignature=))([a-f0-9]{32,128})\b",
+    re.IGNORECASE,
+)
+_SSWS = re.compile(r"(\bSSWS )([\w-]{30,100})")
+# A hook's path is all that protects it, also where its words look harmless.
+_HOOK_PATH = re.compile(
+    r"(\bhooks\.zapier\.com/hooks/(?:catch/)?[0-9]{4,12}/|\bmaker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/)([\w-]{5,80})"
+)
+# What a secret of Kubernetes holds, whatever its names are.
+_CLUSTER_KIND = re.compile(r"(?m)^kind:[ \t]{1,4}[\"']?Secret\b")
+_CLUSTER_DATA = re.compile(r"(?m)^(?:data|stringData):[ \t]{0,4}\r?\n((?:[ \t]{1,20}[^\n]{0,16384}(?:\n|\Z)){1,200})")
+_CLUSTER_LINE = re.compile(r"(?m)^([ \t]{1,20}[\w.-]{1,253}:[ \t]{1,4}[\"']?)([^\s\"'|>*\[][^\s\"']{2,16384})")
 # What signs an address to a store of Azure
 _SIGNATURE = re.compile(r"([?&]sig=)([A-Za-z0-9%+/=_-]{16,400})")
 # `<password>two words</password>`
@@ -96,6 +116,13 @@ def _mask_value(pattern: re.Pattern[str], kind: str) -> Callable[[str, Mark], st
     return look
 
 
+def _mask_all_of(pattern: re.Pattern[str], kind: str) -> Callable[[str, Mark], str]:
+    def look(text: str, mark: Mark) -> str:
+        return pattern.sub(lambda match: match[0] if is_masked(match[2]) else match[1] + mark(kind, match[2]), text)
+
+    return look
+
+
 def _mask_lines(text: str, mark: Mark) -> str:
     def replace(match: re.Match[str]) -> str:
         is_place = is_masked(match[2]) or match[2].isdigit()
@@ -104,12 +131,27 @@ def _mask_lines(text: str, mark: Mark) -> str:
     return _PGPASS.sub(replace, text)
 
 
+def _mask_cluster(text: str, mark: Mark) -> str:
+    def replace(match: re.Match[str]) -> str:
+        inner = _CLUSTER_LINE.sub(
+            lambda line: line[0] if is_masked(line[2]) else line[1] + mark("secret", line[2]), match[1]
+        )
+        return match[0][: match.start(1) - match.start()] + inner
+
+    return _CLUSTER_DATA.sub(replace, text) if _CLUSTER_KIND.search(text) else text
+
+
 _LOOKS: Mapping[tuple[str, ...], Callable[[str, Mark], str]] = {
     ("setx ", "setenv ", "set -", "env ", "arg "): _mask_value(_SET, "secret"),
     ("value=", 'value"', "value:", "value'"): _mask_value(_NAMED_PAIR, "secret"),
     ('"auth"', "'auth'", "_auth=", "_auth =", "client-key-data"): _mask_value(_FILE_FIELD, "credentials"),
     (":5432:", ":5433:", ":3306:", ":*:"): _mask_lines,
-    ("sshpass", "mysql", "mariadb", "redis-cli"): _mask_value(_OPTION, "password"),
+    ("sshpass", "mysql", "mariadb", "redis-cli", " login ", "ldap", "smbclient"): _mask_value(_OPTION, "password"),
+    ("private-lines",): _mask_value(_PUTTY, "private key"),
+    ("signature=", "response="): _mask_value(_ANSWER, "signature"),
+    ("ssws ",): _mask_value(_SSWS, "token"),
+    ("hooks.zapier.com", "maker.ifttt.com"): _mask_all_of(_HOOK_PATH, "webhook"),
+    ("kind:",): _mask_cluster,
     ("sig=",): _mask_value(_SIGNATURE, "signature"),
     ("</",): _mask_value(_ELEMENT, "secret"),
     (": |", ": >"): _mask_value(_BLOCK, "secret"),
@@ -144,13 +186,17 @@ def _mask_phrase(run: str, mark: Mark) -> str:
     words = list(_WORD.finditer(run))
     if len({word[0].lower() for word in words}) < _FEWEST_WORDS:
         return run
-    for length in _LENGTHS:
-        for first in range(len(words) - length + 1):
-            part = words[first : first + length]
-            if _is_seed_phrase([word[0].lower() for word in part]):
-                start, end = part[0].start(), part[-1].end()
-                return run[:start] + mark("seed phrase", run[start:end]) + run[end:]
-    return run
+    spans = [
+        (words[first].start(), words[first + length - 1].end())
+        for length in _LENGTHS
+        for first in range(len(words) - length + 1)
+        if _is_seed_phrase([word[0].lower() for word in words[first : first + length]])
+    ]
+    if not spans:
+        return run
+    # One in sixteen windows fits by chance, such as one that begins with the words "seed phrase".
+    start, end = min(start for start, _ in spans), max(end for _, end in spans)
+    return run[:start] + mark("seed phrase", run[start:end]) + run[end:]
 
 
 @cache

@@ -17,13 +17,17 @@ from skales.security.named_secrets import mark_named, mask_named_values
 from skales.security.rare_secrets import mask_rare
 from skales.security.secret_names import Strength, find_reference, is_status, name_strength, split_name_end
 from skales.security.secret_urls import mask_urls
+from skales.security.wrapped_secrets import mask_wrapped
 
 MASK = STARS
 
 # Deeper values are nobody's log entry; they are masked whole rather than walked.
 _MAX_DEPTH = 64
 
-_PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_BEGIN = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----"
+)
+_PEM_END = ("-----END ", "---- END ")
 # What a block cut off before its end looks like: header lines, then lines of nothing but base64.
 _PEM_BODY = re.compile(
     r"(?:(?:[ \t]{0,8}(?:\r?\n|\\r|\\n)){1,4}"
@@ -55,6 +59,16 @@ def conceal(text: str) -> tuple[str, Sequence[Secret]]:
 
 
 def _mask_all(text: str, marks: Marks) -> str:
+    # Keys that may be percent-encoded in part are known as they stand.
+    shown = mask_wrapped(_mask_keys(text, marks), _mask_plain, _mask_unmistakable, marks)
+    return _mask_plain(shown, marks)
+
+
+def _mask_unmistakable(text: str, marks: Marks) -> str:
+    return mask_urls(_mask_keys(_mask_pem(text, marks), marks), marks.put)
+
+
+def _mask_plain(text: str, marks: Marks) -> str:
     mark = marks.put
     shown = mask_urls(_mask_keys(_mask_pem(text, marks), marks), mark)
     lowered = lower(shown)
@@ -158,7 +172,7 @@ def _mask_pem(text: str, marks: Marks) -> str:
     shown: list[str] = []
     done = 0
     while begin := _PEM_BEGIN.search(text, done):
-        end = text.find("-----END ", begin.end(), begin.end() + _PEM_MAX)
+        end = text.find(_PEM_END[begin[0].startswith("---- ")], begin.end(), begin.end() + _PEM_MAX)
         if end < 0:
             body = _PEM_BODY.match(text, begin.end())
             end = body.end() if body else begin.end()

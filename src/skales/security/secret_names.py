@@ -19,7 +19,7 @@ class Strength(IntEnum):
     STRONG = 3
 
 
-CORE = r"(?:key|token|secret|passw(?:or[dt]|d)|passphrase|passcode|pass|pwd|credentials?|authorization)"
+CORE = r"(?:key|token|secret|passw(?:or[dt]|d)|passphrase|passcode|pass|pwd|credentials?|authorization|kennwort|psk|pw)"
 SUFFIX = r"(?:[_-]?(?:base|value|hash|prod|dev|test|live|old|new|[0-9]{1,3}))?"
 _NAME_END = re.compile(rf"({CORE}){SUFFIX}\Z", re.IGNORECASE)
 
@@ -53,7 +53,13 @@ _STATUS = frozenset(
         "should", "stored", "str", "string", "strong", "success", "successful", "supported", "tbd", "text", "that",
         "the", "this", "to", "todo", "token", "too", "true", "type", "unauthorized", "unavailable", "unconfigured",
         "undefined", "unknown", "unset", "unsupported", "unused", "unverified", "updated", "used", "valid", "value",
-        "verified", "via", "was", "weak", "when", "will", "with", "wrong", "yes", "your",
+        "verified", "via", "was", "weak", "when", "will", "with", "wrong", "yes", "your", "same-origin", "include",
+        "omit", "abgelaufen", "abgelehnt", "anzeigen", "bereits", "bitte", "darf", "das", "dein", "der", "die", "ein",
+        "eingeben", "erforderlich", "falsch", "fehlt", "festlegen", "für", "geändert", "gesetzt", "gespeichert",
+        "gültig", "hier", "ihr", "ist", "ja", "keine", "keines", "keins", "korrekt", "leer", "mein", "mindestens",
+        "muss", "nein", "neu", "nicht", "notwendig", "nötig", "oder", "richtig", "sicher", "und", "unbekannt",
+        "ungültig", "unsicher", "unverändert", "verbergen", "vergeben", "vergessen", "verschlüsselt", "versteckt",
+        "von", "vorhanden", "wählen", "wiederholen", "wird", "wurde", "zeigen", "zu", "zurücksetzen", "ändern",
     }
 )  # fmt: skip
 # `config.apiKey`, `self.token`
@@ -69,6 +75,7 @@ _REFERENCE = re.compile(
 # A call or a look-up that yields the value: `get_password(`, `os.environ[`, `getenv(`
 _CALL = re.compile(
     r"[A-Za-z]+(?:[._][A-Za-z_]+)+[(\[]|(?:getenv|getpass|input|prompt|env|open|lambda|str|bytes|dict|list)[(\[]"
+    r"|[A-Za-z_]\w{0,40}\[[\"']"
 )
 
 
@@ -92,6 +99,8 @@ def name_strength(before: str, core: str) -> Strength:
             return Strength.GENERIC if own_word else Strength.NONE
         case "token":
             return Strength.WEAK
+        case "pw" | "psk":
+            return Strength.WEAK if own_word else Strength.NONE
         case "pass" | "pwd":
             return Strength.STRONG if own_word else Strength.NONE
         case _:

@@ -3,17 +3,21 @@
 Only reads the text; nothing is run or expanded. Spec: security.md, "Dangerous-command guard"; cases TOO-01.
 """
 
+import re
 from dataclasses import dataclass
 
 from skales.core.tool import Outcome, Verdict
 from skales.security.shell_calls import find_calls
 from skales.security.shell_flow import find_function_danger, find_pipeline_danger, find_script_danger
-from skales.security.shell_prefixes import is_harmless_call, prefix_words
+from skales.security.shell_prefixes import is_harmless_call, may_go_on, prefix_words
 from skales.security.shell_reach import read_reach
 from skales.security.shell_rule import Danger
 from skales.security.shell_rules import find_danger
 from skales.security.shell_scan import MAX_COMMAND, scan_command
 from skales.security.shell_tree import Command, Script, Word
+
+# To a shell of Windows these lead elsewhere; to others they are odd names.
+_WINDOWS_PATH = re.compile(r"\.\.\\|(?<![A-Za-z])[A-Za-z]:\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,10 @@ def covers(prefix: str, command: str) -> bool:
     words = _simple_words(command)
     if not approved or not words or not all(word.literal for word in (*approved, *words[: len(approved)])):
         return False
-    if [word.text for word in words[: len(approved)]] != [word.text for word in approved]:
+    prefix_texts = [word.text for word in approved]
+    if [word.text for word in words[: len(approved)]] != prefix_texts or _WINDOWS_PATH.search(command):
+        return False
+    if not may_go_on(prefix_texts, [word.text for word in words[len(approved) :]]):
         return False
     found = find_calls(Command(words))
     if len(found.calls) != 1 or found.texts or find_danger(found.calls[0]):

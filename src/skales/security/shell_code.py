@@ -3,6 +3,7 @@
 Pure; judges nothing.
 """
 
+import base64
 import re
 from itertools import pairwise
 
@@ -12,6 +13,8 @@ from skales.security.shell_tree import Word
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash"})
 _POWERSHELLS = frozenset({"powershell", "pwsh"})
 _EVALUATORS = frozenset({"eval", "trap", "iex", "invoke-expression"})
+# They run their input at another time.
+_LATER = frozenset({"at", "batch"})
 _SOURCES = frozenset({"source", "."})
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 # Program → letters of options that carry code, and of those that name a module or file instead.
@@ -44,6 +47,10 @@ _SHELL_IN_CODE = re.compile(
     r"(?:system|popen|exec\w*|spawn\w*|run|call|check_\w+|getoutput|passthru)\s*\(?\s*"
     r"(?:\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)')"
 )
+# Deletes a folder with all that is in it.
+_DELETE_IN_CODE = re.compile(
+    r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|removeSync|remove_tree|rimraf(?:\.sync)?|fs\.rm)\s*\(\s*[\"']([^\"'\n]{1,200})[\"']"
+)
 
 
 def is_shell(call: Call) -> bool:
@@ -74,6 +81,8 @@ def runs_input(call: Call) -> bool:
     """Whether what is piped into the program would be run, not just read."""
     if call.name in _SOURCES:
         return any(text in _INPUT_NAMES for text in call.texts())
+    if call.name in _LATER:
+        return not call.has_option("fldrc")
     if call.name in _EVALUATORS or call.name in _POWERSHELLS or call.name == "cmd":
         return not any(text.lower() in ("-file", "-f") for text in call.texts())
     if call.name not in _SHELLS and call.name not in _INTERPRETERS:
@@ -98,12 +107,25 @@ def shell_texts(call: Call) -> list[str]:
     if call.name == "cmd":
         return [" ".join(text for text in texts if not re.fullmatch("/[A-Za-z]", text))]
     if call.name in _POWERSHELLS:
-        return [" ".join(text for text in texts if not text.startswith("-"))]
+        return [" ".join(text for text in texts if not text.startswith("-")), *_encoded_texts(texts)]
     found = _option_texts(call)
     if call.name in ("ssh", "plink"):
         found.append(" ".join(word.text for word in call.operands_from(_SSH_VALUES)[1:]))
     for word in code_words(call):
         found += [double or single for double, single in _SHELL_IN_CODE.findall(word.text)]
+        found += [f"rm -rf '{path}'" for path in _DELETE_IN_CODE.findall(word.text)]
+    return found
+
+
+def _encoded_texts(texts: list[str]) -> list[str]:
+    """PowerShell takes a command as base64 of UTF-16, behind every beginning of `-EncodedCommand`."""
+    found: list[str] = []
+    for option, value in pairwise(texts):
+        if len(option) > 1 and "-encodedcommand".startswith(option.lower()):
+            try:
+                found.append(base64.b64decode(value + "==").decode("utf-16-le"))
+            except ValueError:
+                continue
     return found
 
 

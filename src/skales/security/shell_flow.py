@@ -9,12 +9,16 @@ from collections.abc import Iterator, Sequence
 from skales.security.shell_call import Call
 from skales.security.shell_calls import find_calls
 from skales.security.shell_code import code_words, is_shell, runs_input
+from skales.security.shell_quotes import decode_ansi_c
 from skales.security.shell_rule import Danger
 from skales.security.shell_targets import is_disk, is_history
 from skales.security.shell_tree import Command, Function, Pipeline, Redirect, Script, Stage, walk, walk_stage
+from skales.security.shell_values import decode_through
 from skales.security.shell_wrappers import started_by
+from skales.security.shell_written import is_download_run
 
-_DOWNLOADERS = frozenset(
+# What loads something down from elsewhere.
+DOWNLOADERS = frozenset(
     {
         "curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lwp-request", "lynx", "w3m",
         "ncat", "nc",
@@ -65,7 +69,9 @@ def find_function_danger(function: Function) -> Danger | None:
 
 
 def find_script_danger(scripts: Sequence[Script]) -> Danger | None:
-    """PowerShell's `iex ((New-Object …).DownloadString(…))`, whose parentheses no POSIX grammar holds together."""
+    """A download that is written and then run, and PowerShell's `iex ((New-Object …).DownloadString(…))`."""
+    if is_download_run(scripts, DOWNLOADERS):
+        return _DOWNLOAD_RUN
     stages = [stage for script in scripts for pipeline in script.pipelines for stage in pipeline.stages]
     evaluates = any(call.name in ("iex", "invoke-expression") for stage in stages for call in _calls_in(stage))
     downloads = any(_POWERSHELL_DOWNLOAD.search(word.text) for stage in stages for word in stage.words)
@@ -89,6 +95,7 @@ def fed_texts(pipeline: Pipeline) -> Iterator[str | None]:
             if call.name == "xargs":
                 yield from _xargs_texts(call, printed)
         printed += _printed(stage)
+        printed += [decoded for call in calls for text in printed if (decoded := decode_through(text, call))]
 
 
 def _judge_redirect(redirect: Redirect) -> Danger | None:
@@ -109,7 +116,7 @@ def _calls_in(stage: Stage) -> Iterator[Call]:
 
 
 def _downloads(call: Call) -> bool:
-    return call.name in _DOWNLOADERS
+    return call.name in DOWNLOADERS
 
 
 def _runs_downloaded_words(command: Command) -> bool:
@@ -149,10 +156,13 @@ def _printed(stage: Stage) -> Iterator[str]:
     for redirect in stage.redirects:
         if redirect.document is not None:
             yield redirect.document.body.text
+        elif redirect.operator == "<<<" and redirect.target.known:
+            yield redirect.target.text
     for call in _calls_in(stage):
         if call.name in ("echo", "printf") and all(word.known for word in call.args):
             words = [text for text in call.texts() if not re.fullmatch("-[neE]+", text)]
             yield " ".join(words).replace("\\n", "\n")
+            yield decode_ansi_c(" ".join(words))
             # A format takes the words after it one by one.
             yield from words[1:] if call.name == "printf" else ()
 

@@ -39,8 +39,10 @@ _SUBCOMMANDS = {
     "brew": {"list", "info", "outdated", "search"},
     "apt": {"list", "show", "search", "policy"},
 }  # fmt: skip
-# `npm run build`: the script's name belongs to the prefix.
+# `npm run build`: the script's name belongs to the prefix, and what is handed to the script makes it another one.
 _SCRIPT_RUNNERS = frozenset({"npm", "pnpm", "yarn"})
+_RUNS_SCRIPT = frozenset({"run", "test"})
+_QUIET = frozenset({"-s", "--silent", "--if-present", "--"})
 
 # Options and words, by program or subcommand, that start a program, write, delete, or read settings from elsewhere.
 _RISKY = {
@@ -60,13 +62,16 @@ _RISKY = {
     "pip": "-i --python --index-url --extra-index-url --log --proxy --cert --path",
     "pip3": "-i --python --index-url --extra-index-url --log --proxy --cert --path",
     "cargo": "-Z -C --config --manifest-path --target-dir --fix --out-dir --artifact-dir",
-    "go": "-exec -toolexec -o -overlay -modfile -vettool -C -ldflags -gcflags -asmflags",
+    "go": "-exec -toolexec -o -overlay -modfile -vettool -C -ldflags -gcflags -asmflags -cpuprofile -memprofile"
+          " -blockprofile -mutexprofile -coverprofile -trace -outputdir -pkgdir -mod -w",
     "docker": "-H --host --context --config --tlscacert", "podman": "--url --connection --root",
     "systemctl": "-H -M --host --machine --root --image", "apt": "-o -c --option --config-file",
 }  # fmt: skip
 
 _FAR = re.compile(r"[/~\\]|[A-Za-z]:[\\/]|file:", re.IGNORECASE)
 _ADDRESS = re.compile(r"://|^[\w.-]+@[\w.-]+:|^[\w.-]+::")
+# `date 010112002030` sets the clock.
+_MOMENT = re.compile(r"[0-9]{6,}(?:\.[0-9]+)?")
 _PRIVATE = re.compile(
     r"\.(?:ssh|gnupg|aws|azure|kube|docker|config|local|netrc|npmrc|pypirc|git-credentials|env(?:rc)?(?:\..*)?|pgpass"
     r"|my\.cnf|password-store|mozilla|thunderbird|skales-data|encryption-key|\w*_history)"
@@ -80,19 +85,33 @@ def prefix_words(words: list[str]) -> list[str]:
     program, subcommand = (*words, "")[:2]
     if program in _READERS:
         return words[:1]
-    if program in _SCRIPT_RUNNERS and subcommand == "run" and len(words) > 2:
-        return words[:3]
+    if program in _SCRIPT_RUNNERS and subcommand in _RUNS_SCRIPT:
+        return [] if words[1:] == ["run"] else words
     return words[:2] if subcommand in _SUBCOMMANDS.get(program, ()) else []
+
+
+def may_go_on(approved: list[str], rest: list[str]) -> bool:
+    """Whether a command may say more than the approved words: only of known programs is it known what that may be."""
+    program, subcommand = (*approved, "")[:2]
+    if program in _SCRIPT_RUNNERS and subcommand in _RUNS_SCRIPT:
+        return _QUIET.issuperset(rest)
+    return not rest or program in _READERS or subcommand in _SUBCOMMANDS.get(program, ())
 
 
 def is_harmless_call(call: Call) -> bool:
     """Whether arguments only choose what a program shows: no risky option, nothing outside the folder, no secrets."""
     subcommand = f"{call.name} {call.args[0].text}" if call.args else ""
     risky = f"{_RISKY.get(call.name, '')} {_RISKY.get(subcommand, '')}".split()
+    means = _means_exactly if call.name == "go" else _means
     return all(
-        _is_harmless_word(call.name, word) and not any(_means(word.text, option) for option in risky)
+        _is_harmless_word(call.name, word) and not any(means(word.text, option) for option in risky)
         for word in call.args
     )
+
+
+def _means_exactly(text: str, option: str) -> bool:
+    """The same for programs that know neither clusters nor shortened options."""
+    return text.partition("=")[0].replace("--", "-", 1) == option
 
 
 def _means(text: str, option: str) -> bool:
@@ -112,10 +131,14 @@ def _is_harmless_word(program: str, word: Word) -> bool:
     is_option = text.startswith("-")
     value = text.partition("=")[2] if is_option else text
     attached = is_option and "=" not in text and re.search(r"[/~\\]", text) is not None
-    parts = re.split(r"[/\\]", value)
+    # `HEAD:.env`: git shows a file of an earlier moment.
+    parts = re.split(r"[/\\:]" if program == "git" else r"[/\\]", value)
     if attached or _FAR.match(value) or ".." in parts or any(map(_PRIVATE.fullmatch, parts)):
         return False
-    if program == "git" and _ADDRESS.search(text):
+    if program in _SUBCOMMANDS and _ADDRESS.search(text):
+        return False
+    if program == "date" and _MOMENT.fullmatch(text):
         return False
     # A pattern may match what its letters do not show: hidden files, and options.
-    return not word.globbed or (program in _TAKES_PATTERNS and not any(part.startswith(".") for part in parts))
+    is_open = "{" in text or any(part.startswith(".") for part in parts)
+    return not word.globbed or (program in _TAKES_PATTERNS and not is_open)

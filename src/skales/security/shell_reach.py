@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skales.security.shell_calls import find_calls
-from skales.security.shell_flow import fed_texts
+from skales.security.shell_flow import DOWNLOADERS, fed_texts
 from skales.security.shell_scan import scan_command
 from skales.security.shell_tree import Command, Script, walk
+from skales.security.shell_values import texts_with_values
+from skales.security.shell_written import run_texts
 
 # A command in a command in a command: more is nobody's intent.
 _MAX_DEPTH = 6
@@ -54,6 +56,8 @@ def read_reach(text: str) -> Reach:
 
 
 def _texts_in(scripts: tuple[Script, ...], faults: list[str]) -> Iterator[str]:
+    yield from texts_with_values(scripts)
+    yield from run_texts(scripts, DOWNLOADERS)
     for pipeline in (pipeline for script in scripts for pipeline in script.pipelines):
         for stage in pipeline.stages:
             if isinstance(stage, Command):

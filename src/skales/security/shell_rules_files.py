@@ -45,6 +45,19 @@ def _copies_onto_disk(call: Call) -> bool:
     return any(word.text.startswith("of=") and is_disk(Word(word.text[3:])) for word in call.args)
 
 
+def _is_told_to_make(call: Call) -> bool:
+    return any(text not in ("--help", "-h", "--version", "-V") for text in call.texts())
+
+
+def _moves_vital(call: Call) -> bool:
+    return any(is_far(word) and is_vital(word) for word in call.operands()[:-1])
+
+
+def _mirrors_onto_vital(call: Call) -> bool:
+    deletes = any(text.startswith("--del") for text in call.texts())
+    return deletes and any(is_far(word) and is_vital(word) for word in call.operands()[1:])
+
+
 def _writes_disk(call: Call) -> bool:
     return any(map(is_disk, call.operands()))
 
@@ -103,8 +116,10 @@ FILE_RULES = (
         *_MKFS,
         "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.fat mkfs.vfat mkfs.msdos mkfs.exfat mkfs.ntfs"
         " mkfs.f2fs mkfs.minix mkfs.bfs mkfs.cramfs mke2fs mkswap mkntfs mkdosfs newfs newfs_apfs newfs_hfs",
-        has_arguments,
+        _is_told_to_make,
     ),
+    make_rule(*_DELETE, "mv", _moves_vital),
+    make_rule(*_DELETE, "rsync", _mirrors_onto_vital),
     make_rule(*_DISK, "wipefs blkdiscard", has_arguments),
     make_rule(*_DISK, "diskutil", _erases_disk),
     make_rule(*_DISK, "dd dcfldd dc3dd", _copies_onto_disk),

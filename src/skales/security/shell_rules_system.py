@@ -4,6 +4,7 @@ import re
 
 from skales.security.shell_call import Call
 from skales.security.shell_rule import always, has_arguments, make_rule
+from skales.security.shell_targets import is_disk
 
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _MAIN_BRANCHES = frozenset({"main", "master", "trunk"})
@@ -22,7 +23,8 @@ def _changes_to_halt(call: Call) -> bool:
 
 
 def _tells_init_to_halt(call: Call) -> bool:
-    return any(text in ("poweroff", "reboot", "halt", "kexec", "emergency", "rescue") for text in call.texts())
+    verb = next((word.text for word in call.operands()), "")
+    return verb in ("poweroff", "reboot", "halt", "kexec", "emergency", "rescue")
 
 
 def _deletes_net_user(call: Call) -> bool:
@@ -55,8 +57,28 @@ def _kills_everything(call: Call) -> bool:
     return _kills_hard(call) and re.search(r"\s-?1(?:\s|\Z)", " ".join(call.texts())) is not None
 
 
+def _kills_all_of_user(call: Call) -> bool:
+    everybody = any(text in (".", ".*", "^") for text in call.texts())
+    return _kills_hard(call) and (everybody or call.has_option("uUGgt", "--euid", "--uid", "--group", "--terminal"))
+
+
 def _removes_schedule(call: Call) -> bool:
-    return call.has_option("r")
+    return call.has_option("r") or "/dev/null" in call.texts()
+
+
+def _partitions(call: Call) -> bool:
+    only_shows = call.has_option("lpsVhdJ", "--list", "--print", "--help", "--version", "--dump") or (
+        call.texts()[-1:] == ["print"]
+    )
+    return any(map(is_disk, call.operands())) and not only_shows
+
+
+def _drops_volume(call: Call) -> bool:
+    return any(text in ("destroy", "luksFormat", "luksErase", "erase", "--zero-superblock") for text in call.texts())
+
+
+def _writes_sysrq(call: Call) -> bool:
+    return any(text.startswith("/proc/sys") and "sysrq" in text for text in call.texts())
 
 
 def _formats_drive(call: Call) -> bool:
@@ -83,7 +105,8 @@ def _pushes_over_main(call: Call) -> bool:
     subcommand, rest = _git_parts(call)
     options = {text.partition("=")[0] for text in rest if text.startswith("-")}
     letters = "".join(text[1:] for text in options if not text.startswith("--"))
-    forced = "--force" in options or "f" in letters
+    # `--force-with-lease` spares what others pushed meanwhile, not what was there.
+    forced = bool(options & {"--force", "--force-with-lease"}) or "f" in letters
     everything = "--mirror" in options or (forced and "--all" in options)
     over = forced or "--delete" in options or "d" in letters
     return subcommand == "push" and (everything or any(_is_main(text, over=over) for text in rest))
@@ -119,9 +142,14 @@ SYSTEM_RULES = (
     make_rule(*_FIREWALL, "netsh", _turns_firewall_off),
     make_rule(*_KILL, "killall", _kills_hard),
     make_rule(*_KILL, "kill", _kills_everything),
+    make_rule(*_KILL, "pkill skill", _kills_all_of_user),
+    make_rule(*_POWER, "tee cp dd", _writes_sysrq),
     make_rule("shell.crontab", "delete the whole schedule of a user", "crontab", _removes_schedule),
     make_rule(*_FORMAT, "format", _formats_drive),
     make_rule(*_FORMAT, "diskpart format-volume clear-disk initialize-disk", always),
+    make_rule(*_FORMAT, "fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted", _partitions),
+    make_rule(*_FORMAT, "zpool zfs cryptsetup mdadm", _drops_volume),
+    make_rule(*_FORMAT, "lvremove vgremove pvremove", has_arguments),
     make_rule("shell.registry", "delete settings of the whole system", "reg", _deletes_registry),
     make_rule("shell.fork-bomb", "start copies of itself without end", "perl python ruby php", _forks_forever),
     make_rule("shell.force-push", "overwrite or delete the main branch for everybody", "git", _pushes_over_main),

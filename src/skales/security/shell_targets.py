@@ -15,7 +15,7 @@ _VITAL_FOLDERS = frozenset(
 )  # fmt: skip
 _VITAL_PARENTS = frozenset({"home", "Users", "mnt", "Volumes", "cygdrive"})
 
-_HOME = re.compile(r"\$(?:HOME|USERPROFILE|env:USERPROFILE|env:HOME)|%USERPROFILE%|~[A-Za-z0-9_.-]*", re.IGNORECASE)
+_HOME = re.compile(r"\$(?:HOME|PWD|USERPROFILE|env:USERPROFILE|env:HOME)|%USERPROFILE%|~[A-Za-z0-9_.-]*", re.IGNORECASE)
 _DRIVE = re.compile(
     r"[A-Za-z]:[\\/]*(?:(?:windows|users|program ?files(?: ?\(x86\))?|programdata|system32)[\\/]*)?(?:\*(?:\.\*)?)?"
     r"|\$env:SystemDrive[\\/]*|%SystemDrive%[\\/]*|(?:HKLM|HKCU|HKCR|HKU):.*",
@@ -75,5 +75,7 @@ def _is_vital_absolute(parts: list[str]) -> bool:
         return True
     if len(parts) == 1:
         return parts[0] in _VITAL_FOLDERS or re.fullmatch("[a-z]", parts[0]) is not None
+    if parts[0] == "mnt" and len(parts) == 3 and len(parts[1]) == 1:
+        return parts[2].lower() in ("users", "windows", "program files", "program files (x86)", "programdata")
     # Somebody's home, a drive under Windows' Linux, a mounted disk.
     return len(parts) == 2 and parts[0] in _VITAL_PARENTS

@@ -106,7 +106,7 @@ async def test_the_kill_switch_ends_a_comparison_and_keeps_what_came(opened: Ope
                     if grown == 2:
                         await app.kill_switch.use("test")
         assert [(column.text, column.incomplete) for column in made.columns] == [("half", "stopped")] * 2
-        assert "1 that models were answering" in app.incidents.list(1)[0].text
+        assert "1 under way" in app.incidents.list(1)[0].text
         assert app.comparisons.stop_all() == 0
 
 

@@ -174,7 +174,7 @@ class KillSwitch:
                 ("Programs", f"process {program.pid}, ran for {(now_ms - program.started_ms) / 1000:.0f} s: {words}")
             )
         if scene.comparisons:
-            lines.append(("Comparisons", f"{scene.comparisons} that models were answering"))
+            lines.append(("Comparisons", f"{scene.comparisons} under way"))
         found: list[str] = []
         for heading in dict.fromkeys(heading for heading, _line in lines):
             found += ["", f"## {heading}: {end}", ""]

@@ -71,9 +71,5 @@ def _find_unconfined(mode: SandboxMode) -> str:
     return "" if find_sandbox().confines else NO_SANDBOX
 
 
-def _working_folders(paths: PathPolicy) -> tuple[Path, ...]:
-    return paths.workspace, *paths.allowed
-
-
 def _folder(text: str) -> Path:
     return Path(text).expanduser().absolute()

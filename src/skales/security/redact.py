@@ -27,7 +27,6 @@ _MAX_DEPTH = 64
 _PEM_BEGIN = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----"
 )
-_PEM_END = ("-----END ", "---- END ")
 # What a block cut off before its end looks like: header lines, then lines of nothing but base64.
 _PEM_BODY = re.compile(
     r"(?:(?:[ \t]{0,8}(?:\r?\n|\\r|\\n)){1,4}"
@@ -172,7 +171,8 @@ def _mask_pem(text: str, marks: Marks) -> str:
     shown: list[str] = []
     done = 0
     while begin := _PEM_BEGIN.search(text, done):
-        end = text.find(_PEM_END[begin[0].startswith("---- ")], begin.end(), begin.end() + _PEM_MAX)
+        end_line = begin[0].partition("BEGIN")[0] + "END "
+        end = text.find(end_line, begin.end(), begin.end() + _PEM_MAX)
         if end < 0:
             body = _PEM_BODY.match(text, begin.end())
             end = body.end() if body else begin.end()

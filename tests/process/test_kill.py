@@ -7,6 +7,7 @@ import threading
 import time
 
 import httpx2
+import pytest
 
 from skales.data.paths import DataDirectory
 from tests.process.conftest import Served, sessions_on_disk, start_server
@@ -14,7 +15,11 @@ from tests.process.conftest import Served, sessions_on_disk, start_server
 # The full fifty take a few minutes; SKALES_TEST_KILLS=50 runs them.
 KILLS = int(os.environ.get("SKALES_TEST_KILLS", "6"))
 
+# A start takes some seconds on a busy machine.
+_LIMIT_S = 60 + 10 * KILLS
 
+
+@pytest.mark.timeout(_LIMIT_S)
 def test_killed_turns_lose_nothing_that_was_said(ready_home: DataDirectory) -> None:
     moments = random.Random(7)
     (ready_home.workspace / "log.txt").write_text("", encoding="utf-8")

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from skales.agent.approvals import ApprovalDesk
@@ -42,6 +44,7 @@ from skales.data.grants import GrantStore
 from skales.data.incidents import IncidentStore
 from skales.data.instance import InstanceLock
 from skales.data.ledger import Ledger
+from skales.data.leftovers import sweep_leftovers
 from skales.data.memories import MemoryStore
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -55,6 +58,9 @@ from skales.data.workflows import WorkflowStore
 from skales.localmodels.local_models import LocalModels
 from skales.security.veil import Veil
 from skales.tools.system.background import ProcessTable
+
+# A launch is over by then, its first page painted.
+_QUIET_START_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +122,10 @@ class App:
         return int((self.clock.monotonic_s() - self.started_s) * 1000)
 
     def start_automation(self, tasks: TaskGroup) -> None:
-        """Run filed tasks and the schedule from now on."""
+        """Run filed tasks and the schedule from now on, and tidy up once the start is over."""
         tasks.start_soon(self.task_runner.run)
         tasks.start_soon(self.scheduler.run)
+        tasks.start_soon(self._tidy_up)
 
     async def stop_all(self) -> int:
         """Stop every running turn and let nothing that waits follow: no message, no task, no scheduled run.
@@ -137,6 +144,10 @@ class App:
         self.sessions.close()
         self.undo.store.close()
         self.lock.release()
+
+    async def _tidy_up(self) -> None:
+        await anyio.sleep(_QUIET_START_S)
+        await anyio.to_thread.run_sync(sweep_leftovers, self.directory, self.clock.now_ms())
 
     def require_tool(self, name: str) -> ToolSpec:
         """The tool of this name or alias. Raises NotFoundError."""

@@ -44,8 +44,10 @@ def _starts_nothing(repository: Path) -> bool:
 
 
 def _read(path: Path) -> str:
-    """The beginning of a file; empty when there is none."""
+    """The beginning of a file; empty when there is none. A pipe of that name would keep its reader waiting."""
     try:
+        if not path.is_file():
+            return ""
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(_MOST_CHARACTERS)
     except OSError:

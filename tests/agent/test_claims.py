@@ -293,21 +293,17 @@ _LONG = {
 
 
 @pytest.mark.parametrize("name", _LONG)
-def test_no_text_of_a_hundred_kilobytes_takes_long(name: str) -> None:
-    begun_s = time.process_time()
-    find_unconfirmed(f"I sent it.\n\n{_LONG[name]}", ())
-    # The processor's own time, which other programs on the machine do not stretch.
-    assert time.process_time() - begun_s < 0.5
+def test_the_work_grows_no_faster_than_the_text(name: str) -> None:
+    text = _LONG[name]
+    # Four times the text costs four times the work, sixteen times if each part were looked at with each other.
+    assert _work_s(text) < 9 * _work_s(text[: len(text) // 4]) + 0.02
 
 
-def test_an_everyday_answer_of_two_thousand_words_is_read_in_passing() -> None:
-    sentence = (
-        "Feed the starter once a day at room temperature, or once a week in the fridge. It should rise for hours."
-    )
-    answer = " ".join([sentence] * 100)
-    find_unconfirmed(answer, ())
-    begun_s = time.process_time()
-    for _ in range(5):
-        find_unconfirmed(answer, ())
-    # Five milliseconds each on an idle machine.
-    assert time.process_time() - begun_s < 0.2
+def _work_s(text: str) -> float:
+    """The processor's own time, which other programs on the machine do not stretch; the best of three."""
+    taken: list[float] = []
+    for _ in range(3):
+        begun_s = time.process_time()
+        find_unconfirmed(f"I sent it.\n\n{text}", ())
+        taken.append(time.process_time() - begun_s)
+    return min(taken)

@@ -262,8 +262,10 @@ async def test_moving_a_parent_opens_nothing_for_the_next_command(
 
 
 async def test_workspace_and_allowed_folders_can_be_used(
-    call: Call, closed_rules: Rules, scene: Scene, workspace: Path
+    call: Call, closed_rules: Rules, scene: Scene, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Node reserves a gigabyte before it does anything.
+    monkeypatch.setattr(confined, "usual_bounds", lambda: replace(TIGHT, memory_bytes=2 * 1024**3))
     command = (
         "echo one > here.txt; echo two > @OPEN@/sub/there.txt; git init -q repo; cd repo; git status -sb; node -p 1+1"
     )

@@ -13,6 +13,10 @@ from bench.programs import Program
 _PLACE = re.compile(rb'data-place="([^"]+)"')
 _COOKIE = re.compile(rb"set-cookie: *([^;\r]+)", re.IGNORECASE)
 _FORM = "application/x-www-form-urlencoded"
+_RUNNING = re.compile(rb'"running": ?true')
+_SYNC = b"event: sync\n"
+_FRAME_END = b"\n\n"
+_TURN = b"event: turn\n"
 _TURN_END = b"event: end\n"
 
 
@@ -38,7 +42,10 @@ class PageChat:
             assert place, shown
             stream = await Connection.open(program.url, {**headers, "connection": "close"})
             try:
-                await stream.get(f"/ui{address}/events?after={place.group(1).decode()}", until=_TURN_END)
+                await stream.get(f"/ui{address}/events?after={place.group(1).decode()}", until=_SYNC)
+                # An answer that is over already needs no end: the stream of a page that came late may not have it.
+                if _RUNNING.search(await stream.read_until(_FRAME_END)):
+                    await stream.read_until(_TURN_END)
             except IncompleteReadError:  # an answer came between: the stream says `reload` and ends
                 await stream.aclose()
                 shown = (await control.get(f"/ui{address}/transcript")).body
@@ -54,6 +61,7 @@ class PageChat:
         answer = await control.post("/ui/chat/send", form.encode(), _FORM)
         assert answer.status == 200, answer
         await control.aclose()
+        await self._stream.read_until(_TURN)
         await self._stream.read_until(_TURN_END)
 
     async def aclose(self) -> None:

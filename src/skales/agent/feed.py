@@ -19,9 +19,8 @@ class Feed:
 
     def __init__(self, floor: int = 0) -> None:
         self._events: deque[NumberedEvent] = deque(maxlen=_KEPT)
-        self._wake = anyio.Event()
+        self._wake: anyio.Event | None = None
         self._listeners = 0
-        self._waiting = 0
         self._is_closed = False
         self.last_number = floor
         self.saved_number = floor
@@ -68,21 +67,17 @@ class Feed:
                 if self._is_closed:
                     return
                 if not fresh:
-                    await self._wait()
+                    if self._wake is None:
+                        self._wake = anyio.Event()
+                    await self._wake.wait()
         finally:
             self._listeners -= 1
 
-    async def _wait(self) -> None:
-        self._waiting += 1
-        try:
-            await self._wake.wait()
-        finally:
-            self._waiting -= 1
-
     def _wake_waiting(self) -> None:
-        if self._waiting:
+        # Those who wait next make a new one: most events find nobody waiting.
+        if self._wake is not None:
             self._wake.set()
-            self._wake = anyio.Event()
+            self._wake = None
 
     def _above(self, after: int) -> list[NumberedEvent]:
         fresh: list[NumberedEvent] = []

@@ -32,11 +32,14 @@ def parse_typed(text: str) -> JsonValue:
 
 def as_object(value: JsonValue) -> JsonObject:
     """The value when it is an object, else an empty one: for reading optional parts of foreign JSON."""
-    return value if isinstance(value, Mapping) else {}
+    # What a parser made, without asking what counts as a mapping: streams come through here piece by piece.
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def as_list(value: JsonValue) -> Sequence[JsonValue]:
     """The value when it is an array, else an empty one."""
+    if type(value) is list:
+        return value
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 

@@ -5,6 +5,7 @@ Local is decided by address, not by name. Spec: providers.md, "Rules"; local-mod
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -34,6 +35,7 @@ class BaseUrl:
         return f"{self.root}{path}{query}"
 
 
+@lru_cache(maxsize=64)
 def parse_base_url(text: str, label: str) -> BaseUrl:
     """A usable base URL. Raises ProviderError(NOT_CONFIGURED) that says what is missing; `label` names the provider."""
     text = text.strip()

@@ -195,16 +195,18 @@ def load_catalog() -> Mapping[str, ProviderEntry]:
 
 def find_namesake(model: str) -> ModelFacts | None:
     """What any list says of a model of this name, whoever serves it: right for abilities, not for sizes and prices."""
-    name = _plain_name(model)
-    return next(
-        (
-            facts
-            for entry in load_catalog().values()
-            for known, facts in entry.facts.items()
-            if facts.can is not None and _plain_name(known) == name
-        ),
-        None,
-    )
+    return _namesakes().get(_plain_name(model))
+
+
+@lru_cache(maxsize=1)
+def _namesakes() -> Mapping[str, ModelFacts]:
+    """Models by their plain names; of several the first that a list tells the abilities of."""
+    found: dict[str, ModelFacts] = {}
+    for entry in load_catalog().values():
+        for known, facts in entry.facts.items():
+            if facts.can is not None:
+                found.setdefault(_plain_name(known), facts)
+    return found
 
 
 def _plain_name(model: str) -> str:

@@ -1,43 +1,105 @@
-"""Event streams over HTTP: frames as they come, a comment line when nothing came for a while."""
+"""Answers that go on: pieces gathered for a moment, sent together, with a sign of life in silence.
 
-from collections.abc import AsyncGenerator, AsyncIterator
+Gathering keeps the cost per token low on both sides. Neither the first piece nor the end is held up by it.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Generic, TypeVar
 
 import anyio
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from skales.server.frames import KEEP_ALIVE, KEEP_ALIVE_S
 
+T = TypeVar("T")
 
-def event_stream(frames: AsyncGenerator[bytes, None]) -> StreamingResponse:
-    """An SSE answer that ends with `frames` and closes them when the client leaves."""
-    return StreamingResponse(
-        with_keep_alive(frames),
-        media_type="text/event-stream",
-        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
-    )
+_GATHER_S = 0.02
 
 
-async def with_keep_alive(
-    frames: AsyncGenerator[bytes, None], *, every_s: float = KEEP_ALIVE_S
-) -> AsyncIterator[bytes]:
-    """Pass frames on; send a comment after each silence of `every_s` seconds."""
-    async with anyio.create_task_group() as tasks:
-        send, receive = anyio.create_memory_object_stream[bytes](max_buffer_size=16)
+class GatheredResponse(Response, Generic[T]):
+    """Sends server-sent events until they end or the client leaves; then their source is closed.
 
-        async def pump() -> None:
-            async with send, aclosing(frames):
-                async for frame in frames:
-                    await send.send(frame)
+    `join` makes the bytes of everything that waits.
+    """
 
-        tasks.start_soon(pump)
-        async with receive:
-            while True:
-                frame = KEEP_ALIVE
-                with anyio.move_on_after(every_s):
-                    try:
-                        frame = await receive.receive()
-                    except anyio.EndOfStream:
-                        break
-                yield frame
-        tasks.cancel_scope.cancel()
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        source: AsyncGenerator[T, None],
+        join: Callable[[Sequence[T]], bytes],
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.status_code = 200
+        self.background = None
+        self._source = source
+        self._outbox = Outbox(join)
+        self.init_headers({"cache-control": "no-store", **(headers or {})})
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
+            tasks.start_soon(self._fill)
+            while (chunk := await self._outbox.take(KEEP_ALIVE_S)) is not None:
+                await send({"type": "http.response.body", "body": chunk or KEEP_ALIVE, "more_body": True})
+                await self._outbox.gather(_GATHER_S)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            tasks.cancel_scope.cancel()
+
+    async def _fill(self) -> None:
+        async with aclosing(self._source) as source:
+            async for piece in source:
+                self._outbox.put(piece)
+        self._outbox.close()
+
+
+class Outbox(Generic[T]):
+    """Pieces that wait to be sent."""
+
+    def __init__(self, join: Callable[[Sequence[T]], bytes]) -> None:
+        self._join = join
+        self._waiting: list[T] = []
+        self._ready = anyio.Event()
+        self._closed = anyio.Event()
+
+    def put(self, piece: T) -> None:
+        """Add a piece."""
+        self._waiting.append(piece)
+        self._ready.set()
+
+    def close(self) -> None:
+        """Say that nothing more comes."""
+        self._closed.set()
+        self._ready.set()
+
+    async def take(self, patience_s: float) -> bytes | None:
+        """Everything that waits; empty bytes when nothing came in time, None at the end."""
+        with anyio.move_on_after(patience_s):
+            await self._ready.wait()
+        chunk, self._waiting = self._join(self._waiting), []
+        if self._closed.is_set():
+            return chunk or None
+        self._ready = anyio.Event()
+        return chunk
+
+    async def gather(self, time_s: float) -> None:
+        """Let more come, unless nothing more will."""
+        with anyio.move_on_after(time_s):
+            await self._closed.wait()
+
+
+class EventStream(GatheredResponse[bytes]):
+    """Frames that are bytes already."""
+
+    def __init__(self, frames: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(frames, b"".join, {"x-accel-buffering": "no"})
+
+
+async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from skales.server.live import Frame, Place
-from skales.server.ui.push import Outbox, PushResponse, encode_frame
+from skales.server.streams import Outbox
+from skales.server.ui.push import PushResponse, encode_frame, encode_frames
 
 pytestmark = pytest.mark.anyio
 
@@ -26,14 +27,14 @@ def test_half_a_character_stays_readable_json() -> None:
 
 
 async def test_text_that_waits_together_is_sent_as_one() -> None:
-    outbox = Outbox()
+    outbox = Outbox(encode_frames)
     for frame in (Frame("", "a"), Frame("", "b"), Frame("block", "x", PLACE), Frame("", "c")):
         outbox.put(frame)
     assert await outbox.take(5) == b'data: "ab"\n\nevent: block\nid: ab12-7\ndata: "x"\n\ndata: "c"\n\n'
 
 
 async def test_silence_gives_an_empty_chunk_and_the_end_gives_none() -> None:
-    outbox = Outbox()
+    outbox = Outbox(encode_frames)
     assert await outbox.take(0.01) == b""
     outbox.put(Frame("", "last"))
     outbox.close()

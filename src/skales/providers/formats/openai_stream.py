@@ -40,6 +40,9 @@ _REASONS = {
     "sensitive": FinishReason.FILTERED,
     "blacklist": FinishReason.FILTERED,
 }
+# Where imitators put what a model thinks: as text under one of these names, or in parts.
+_REASONING_TEXTS = ("reasoning_content", "reasoning", "thinking")
+_REASONING = frozenset({*_REASONING_TEXTS, "reasoning_details"})
 _CUT_CALL = (
     "The answer ended before the arguments of this call were complete. "
     "Send the call again, with shorter arguments when they are long."
@@ -149,7 +152,8 @@ class OpenAIReader:
             self._reason = _REASONS.get(reason.lower(), FinishReason.STOP)
 
     def _read_delta(self, delta: JsonObject) -> Iterator[ProviderEvent]:
-        yield from self._reason_pieces(_find_reasoning(delta))
+        if not _REASONING.isdisjoint(delta):
+            yield from self._reason_pieces(_find_reasoning(delta))
         content = delta.get("content")
         if isinstance(content, str):
             yield from self._text_pieces(content)
@@ -255,7 +259,7 @@ class OpenAIReader:
 
 def _find_reasoning(delta: JsonObject) -> str:
     """Thinking under whichever name; endpoints that send it under two send the same text twice."""
-    for name in ("reasoning_content", "reasoning", "thinking"):
+    for name in _REASONING_TEXTS:
         if text := as_text(delta.get(name)):
             return text
     return _join_texts(delta.get("reasoning_details"))

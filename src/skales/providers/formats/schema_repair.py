@@ -5,6 +5,7 @@ valid stays as it is. Google has a subset of its own, see `google_schema`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
 from skales.providers.formats.schema_merge import flatten_variants
@@ -14,8 +15,35 @@ _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object",
 Rule = Callable[[JsonValue], JsonValue]
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A schema, held so that no other takes its place in memory, and what became of it."""
+
+    schema: JsonObject
+    valid: JsonObject
+
+
+# By the identity of the schema. More than all tools and a few servers with theirs.
+_MOST_MADE = 2_000
+_made: dict[int, _Made] = {}
+
+
 def make_valid(parameters: JsonObject) -> JsonObject:
-    """The parameters of a tool as one object with properties; neither vendor takes a union or a reference there."""
+    """The parameters of a tool as one object with properties; neither vendor takes a union or a reference there.
+
+    Nobody changes a schema once it is made, so that each is looked at once and not in every request.
+    """
+    known = _made.get(id(parameters))
+    if known is not None:
+        return known.valid
+    if len(_made) >= _MOST_MADE:
+        _made.clear()
+    valid = _make_valid(parameters)
+    _made[id(parameters)] = _Made(parameters, valid)
+    return valid
+
+
+def _make_valid(parameters: JsonObject) -> JsonObject:
     schema = flatten_variants(_repair(parameters))
     plain = {key: value for key, value in schema.items() if key not in ("not", "enum", "const")}
     return {**plain, "type": "object", "properties": schema.get("properties", {})}

@@ -5,7 +5,6 @@ from contextlib import aclosing
 
 import anyio.to_thread
 from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
 
 from skales.app.app import App
 from skales.core.ids import SessionId
@@ -13,7 +12,7 @@ from skales.server.access import AppDep, DevKitToken
 from skales.server.bodies import JsonBody
 from skales.server.errors import HttpError
 from skales.server.frames import DevKitFrames
-from skales.server.streams import event_stream
+from skales.server.streams import EventStream
 
 router = APIRouter(prefix="/api/cli", dependencies=[DevKitToken])
 
@@ -21,7 +20,7 @@ _TITLE = "CLI Session"
 
 
 @router.post("/chat")
-async def chat(app: AppDep, body: JsonBody) -> StreamingResponse:
+async def chat(app: AppDep, body: JsonBody) -> EventStream:
     """Run a message; the turn goes on when the client leaves."""
     message, session_id = body.get("message"), body.get("sessionId")
     if not isinstance(message, str) or not message.strip():
@@ -31,7 +30,7 @@ async def chat(app: AppDep, body: JsonBody) -> StreamingResponse:
     if not isinstance(session_id, str):
         raise HttpError(400, "sessionId must be a string")
     ticket = await app.turns.start(SessionId(session_id), message, surface="devkit")
-    return event_stream(_frames(app, ticket.session_id, ticket.after))
+    return EventStream(_frames(app, ticket.session_id, ticket.after))
 
 
 async def _frames(app: App, session_id: SessionId, after: int) -> AsyncGenerator[bytes, None]:

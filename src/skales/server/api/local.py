@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import anyio.to_thread
 from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
 
 from skales import __version__
 from skales.app.app import App
@@ -24,7 +23,7 @@ from skales.server.access import AppDep, KnownCaller
 from skales.server.bodies import Answer, JsonBody
 from skales.server.errors import HttpError
 from skales.server.frames import encode_frame
-from skales.server.streams import event_stream
+from skales.server.streams import EventStream
 
 router = APIRouter(prefix="/api", dependencies=[KnownCaller])
 open_router = APIRouter(prefix="/api")
@@ -80,10 +79,10 @@ async def stop_turn(app: AppDep, session_id: str) -> Answer:
 
 
 @router.get("/sessions/{session_id}/events")
-async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> StreamingResponse:
+async def watch_turn(app: AppDep, session_id: str, after: int = 0) -> EventStream:
     """The session's events above `after` up to the turn's end, as JSON frames."""
     await anyio.to_thread.run_sync(app.sessions.load, SessionId(session_id))
-    return event_stream(_frames(app, SessionId(session_id), after))
+    return EventStream(_frames(app, SessionId(session_id), after))
 
 
 @router.post("/tools/{name}/run")
@@ -96,13 +95,13 @@ async def run_tool(app: AppDep, name: str, body: JsonBody, *, attended: bool = T
 
 
 @router.post("/tools/{name}/follow")
-async def follow_tool(app: AppDep, name: str, body: JsonBody, *, attended: bool = True) -> StreamingResponse:
+async def follow_tool(app: AppDep, name: str, body: JsonBody, *, attended: bool = True) -> EventStream:
     """The same as it goes: frames `{progress: {label, done, total, unit}}`, `{ask: …}`, `{asked: …}`, `{result: …}`.
 
     What is asked is answered at `/api/approvals`. Leaving ends the run.
     """
     app.require_tool(name)
-    return event_stream(_run_frames(app, name, body, attended=attended))
+    return EventStream(_run_frames(app, name, body, attended=attended))
 
 
 @router.put("/tools/{name}/pin")

@@ -52,8 +52,6 @@ def render(view: View) -> str:
         .get_template(view.template)
         .render(
             view=view,
-            asset=asset_address,
-            sheet_of=sheet_address,
             commands=COMMANDS,
             language=tag,
             script_words=words.script_words(tag),
@@ -74,6 +72,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # What macros use is known everywhere, so that a template's macros are made once and not by each page.
+    made.globals.update(asset=asset_address, sheet_of=sheet_address)
     # Newstyle: `%(name)s` in a message is filled in and escaped by the template itself.
     translating: Any = made  # the extension gives the environment this method
     translating.install_gettext_callables(words.gettext, words.ngettext_unfilled, newstyle=True)

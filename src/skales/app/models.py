@@ -22,7 +22,7 @@ from skales.app.model_traits import Evidence, describe_model, own_word, price_ne
 from skales.core.errors import InputError, NotFoundError, ProviderError, SkalesError
 from skales.core.ids import SessionId
 from skales.core.ports import Accounts, ChosenModel, ModelTraits, Purpose
-from skales.data.model_lists import KnownModel
+from skales.data.model_lists import KnownModel, ModelList
 from skales.data.model_probes import ProbeResult
 from skales.data.setting_shapes import Settings
 from skales.data.settings import SettingsStore
@@ -62,6 +62,20 @@ class RefreshedModels:
     error: ProviderError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """What is known of a model, and what it was put together from; each turn asks several times."""
+
+    settings: Settings
+    listed: ModelList | None
+    probe: ProbeResult | None
+    traits: ModelTraits
+
+
+# More than anybody's pages show.
+_MOST_DESCRIBED = 1_000
+
+
 class Models:
     """Builds providers from the settings and keeps them while their settings stay the same.
 
@@ -75,6 +89,7 @@ class Models:
         self._endpoints = Endpoints(stores)
         self._resting = RestingProviders(stores.clock)
         self._looked_s: dict[str, float] = {}
+        self._described: dict[tuple[str, str], _Described] = {}
         self._tasks: TaskGroup | None = None
         self.sign_in = SignInDesk(settings, stores, self._endpoints)
         self.accounts: Accounts | None = None
@@ -128,12 +143,17 @@ class Models:
             asked = self._ask(settings, "custom")
         address = asked.shown_address()
         listed = self._stores.lists.load(provider_id, address) if address else None
-        evidence = Evidence(
-            listed=listed.find(model) if listed else None,
-            probe=self._stores.probes.load(provider_id, model, address) if address else None,
-            own=own_word(asked.own, model),
-        )
-        return price_nearby(describe_model(asked.entry, model, evidence), asked.entry, address, model)
+        probe = self._stores.probes.load(provider_id, model, address) if address else None
+        known = self._described.get((provider_id, model))
+        if known and known.settings is settings and known.listed is listed and known.probe == probe:
+            return known.traits
+        own = own_word(asked.own, model)
+        evidence = Evidence(listed=listed.find(model) if listed else None, probe=probe, own=own)
+        traits = price_nearby(describe_model(asked.entry, model, evidence), asked.entry, address, model)
+        if len(self._described) >= _MOST_DESCRIBED:
+            self._described.clear()
+        self._described[provider_id, model] = _Described(settings, listed, probe, traits)
+        return traits
 
     def fallbacks(
         self, provider_id: str, model: str, *, needs_vision: bool = False, needs_tools: bool = False

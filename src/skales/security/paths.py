@@ -107,20 +107,24 @@ def _link_target(path: str) -> Path | None:
         return None
 
 
-class _Parents(dict[Path, Path]):
+class _Parents(dict[str, str]):
     """Where folders really are, each looked at once: the blocked ones of a policy mostly stand side by side."""
 
-    def __missing__(self, folder: Path) -> Path:
-        self[folder] = found = _follow(folder)
+    def __missing__(self, folder: str) -> str:
+        self[folder] = found = str(_follow(Path(folder)))
         return found
 
 
-def _places(folder: Path, parents: _Parents) -> tuple[Path, ...]:
-    """A folder of the policy as a real place, and also as the link that leads there when it is one."""
-    whole = folder.absolute()
+def _places(folder: Path, parents: _Parents) -> tuple[str, ...]:
+    """A folder of the policy as a real place, and also as the link that leads there when it is one.
+
+    As text, because every path that a tool is given is compared with some twenty of them.
+    """
+    whole = str(folder if folder.is_absolute() else folder.absolute())
+    parent, name = os.path.split(whole)
     try:
-        kept = parents[whole.parent] / whole.name
-        return (kept,) if _link_target(str(kept)) is None else (_follow(kept), kept)
+        kept = os.path.join(parents[parent], name)  # noqa: PTH118 - see above
+        return (kept,) if _link_target(kept) is None else (str(_follow(Path(kept))), kept)
     except InputError:
         # A broken entry in the settings must neither open nor close anything else.
         return (whole,)
@@ -130,24 +134,20 @@ class _Asked:
     """A resolved path, and what of it each folder of a policy is compared with. Text is ten times faster than parts."""
 
     def __init__(self, path: Path) -> None:
-        self._text = _as_compared(path)
+        self._text = os.path.normcase(str(path))
         self._marks = frozenset[tuple[int, int]]().union(*(_mark(place) for place in (path, *path.parents)))
 
-    def is_in(self, folder: Path) -> bool:
+    def is_in(self, folder: str) -> bool:
         """By parts, or by identity: another spelling, a bind mount and a hard link mean the same place."""
-        return _is_below(self._text, _as_compared(folder)) or bool(self._marks & _mark(folder))
+        return _is_below(self._text, os.path.normcase(folder)) or bool(self._marks & _mark(folder))
 
-    def is_closed_by(self, folder: Path) -> bool:
+    def is_closed_by(self, folder: str) -> bool:
         """As above; a place not made yet has no identity, and where case is folded each spelling would make it."""
-        closed = _as_compared(folder)
+        closed = os.path.normcase(folder)
         if _is_below(self._text, closed):
             return True
         mark = _mark(folder)
         return bool(self._marks & mark) if mark else _is_below(_folded(self._text), _folded(closed))
-
-
-def _as_compared(path: Path) -> str:
-    return os.path.normcase(str(path))
 
 
 def _is_below(text: str, folder: str) -> bool:
@@ -158,7 +158,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _mark(path: Path) -> frozenset[tuple[int, int]]:
+def _mark(path: Path | str) -> frozenset[tuple[int, int]]:
     """Device and file number; empty when there is no such file, or no numbers (some file systems say 0 for all)."""
     try:
         status = os.lstat(path)

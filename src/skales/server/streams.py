@@ -21,7 +21,7 @@ _GATHER_S = 0.02
 class GatheredResponse(Response, Generic[T]):
     """Sends server-sent events until they end or the client leaves; then their source is closed.
 
-    `join` makes the bytes of everything that waits.
+    `join` makes the bytes of everything that waits. What `beside` brings goes between, and ends with the source.
     """
 
     media_type = "text/event-stream"
@@ -31,10 +31,12 @@ class GatheredResponse(Response, Generic[T]):
         source: AsyncGenerator[T, None],
         join: Callable[[Sequence[T]], bytes],
         headers: Mapping[str, str] | None = None,
+        beside: AsyncGenerator[T, None] | None = None,
     ) -> None:
         self.status_code = 200
         self.background = None
         self._source = source
+        self._beside = beside
         self._outbox = Outbox(join)
         self.init_headers({"cache-control": "no-store", **(headers or {})})
 
@@ -44,6 +46,8 @@ class GatheredResponse(Response, Generic[T]):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
             tasks.start_soon(self._fill)
+            if self._beside is not None:
+                tasks.start_soon(self._put_all, self._beside)
             while (chunk := await self._outbox.take(KEEP_ALIVE_S)) is not None:
                 await send({"type": "http.response.body", "body": chunk or KEEP_ALIVE, "more_body": True})
                 await self._outbox.gather(_GATHER_S)
@@ -51,10 +55,13 @@ class GatheredResponse(Response, Generic[T]):
             tasks.cancel_scope.cancel()
 
     async def _fill(self) -> None:
-        async with aclosing(self._source) as source:
-            async for piece in source:
-                self._outbox.put(piece)
+        await self._put_all(self._source)
         self._outbox.close()
+
+    async def _put_all(self, pieces: AsyncGenerator[T, None]) -> None:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                self._outbox.put(piece)
 
 
 class Outbox(Generic[T]):

@@ -1,6 +1,5 @@
 """Turns checked JSON arguments into what a tool function's types say: above all, texts into paths it may use."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -16,15 +15,13 @@ from skales.tools.schema import Parameter, ToolFunction, tool_parameters
 def bind_arguments(function: ToolFunction, arguments: JsonObject, policy: PathPolicy) -> Mapping[str, object]:
     """Keyword arguments for the function. Raises ToolRefusedError in the words of the rule that forbids a path."""
     bound: dict[str, object] = {}
-    signature = inspect.signature(function)
     for parameter in tool_parameters(function):
         value = arguments.get(parameter.name)
         if value is not None:
             bound[parameter.name] = _bind(value, parameter, policy)
             continue
-        default: object = signature.parameters[parameter.name].default
-        if isinstance(default, Path):
-            bound[parameter.name] = _bind(str(default), parameter, policy)
+        if isinstance(parameter.default, Path):
+            bound[parameter.name] = _bind(str(parameter.default), parameter, policy)
     return bound
 
 

@@ -10,6 +10,7 @@ import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -44,11 +45,12 @@ class SchemaError(SkalesError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool function: its bare type, without `Annotated`, limits and `| None`."""
+    """One parameter of a tool function: its bare type, without `Annotated`, limits and `| None`, and its default."""
 
     name: str
     type: object
     is_list: bool
+    default: object
 
 
 def derive_spec(function: ToolFunction) -> ToolSpec:
@@ -84,18 +86,22 @@ def _harmless(function: ToolFunction, values: Mapping[str, Values]) -> Mapping[s
     return values
 
 
+@lru_cache(maxsize=1_000)
 def tool_parameters(function: ToolFunction) -> Sequence[Parameter]:
     """The parameters after `ctx`, in order, for binding values to the function's own types."""
     hints = get_type_hints(function, include_extras=True)
-    return [_bare_parameter(name, hints[name]) for name in _parameter_names(function)]
+    signature = inspect.signature(function)
+    return [
+        _bare_parameter(name, hints[name], signature.parameters[name].default) for name in _parameter_names(function)
+    ]
 
 
-def _bare_parameter(name: str, hint: object) -> Parameter:
+def _bare_parameter(name: str, hint: object, default: object) -> Parameter:
     inner, _limits = _unwrap(hint)
     if get_origin(inner) in {list, tuple, Sequence}:
         item, _limits = _unwrap(get_args(inner)[0])
-        return Parameter(name, item, is_list=True)
-    return Parameter(name, inner, is_list=False)
+        return Parameter(name, item, is_list=True, default=default)
+    return Parameter(name, inner, is_list=False, default=default)
 
 
 def _object_schema(function: ToolFunction, documented: Mapping[str, str]) -> JsonObject:

@@ -1,8 +1,9 @@
 """The frame as the server makes it: navigation, notices, palette entries, and pages that cannot be shown."""
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, MutableMapping
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -18,7 +19,7 @@ from skales.data.paths import DataDirectory
 from skales.server.app import create_server
 from skales.server.live import Frame
 from skales.server.ui import frame, places
-from skales.server.ui.notices import board_frames, with_notices
+from skales.server.ui.notices import board_frames, push_with_notices
 from skales.server.views import Screen
 from tests.server.ui.conftest import Look
 
@@ -136,13 +137,20 @@ def test_a_conversation_carries_the_boards_frames_and_ends_by_itself(
             await told.wait()
             yield Frame("reload", None)
 
+        async def receive() -> MutableMapping[str, Any]:
+            await anyio.sleep_forever()
+            raise AssertionError("unreachable")
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            lines = message.get("body", b"").decode().splitlines()
+            names.extend(line.removeprefix("event: ") for line in lines if line.startswith("event: "))
+            if "notice-board" in names:
+                told.set()
+
         told = anyio.Event()
         names: list[str] = []
         with anyio.fail_after(5):
-            async for found in with_notices(app, session_id, own()):
-                names.append(found.name)
-                if found.name == "notice-board":
-                    told.set()
+            await push_with_notices(app, session_id, own())({"type": "http"}, receive, send)
         return names
 
     names = portal.call(collect)

@@ -19,7 +19,7 @@ from skales.server.ui import assets, attachments, local, picker, sending, sessio
 from skales.server.ui.bootstrap import wants_first_run
 from skales.server.ui.conversation import build_chat_page, build_newer, build_older, build_transcript
 from skales.server.ui.frame import build_error_page
-from skales.server.ui.notices import with_notices
+from skales.server.ui.notices import push_with_notices
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.push import PushResponse
 from skales.server.views import Trouble
@@ -92,7 +92,7 @@ async def watch(
     """The live stream from a place on; a browser that reconnects by itself names its last place in the header."""
     await anyio.to_thread.run_sync(app.sessions.load, session_id)
     frames = stream_frames(app, session_id, parse_place(last_event_id or after))
-    return PushResponse(with_notices(app, session_id, frames))
+    return push_with_notices(app, session_id, frames)
 
 
 @_pages.post("/ui/chat/{session_id}/stop")

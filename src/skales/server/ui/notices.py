@@ -1,14 +1,13 @@
 """The notices tray: its entries in words, and how an open page hears of changes.
 
 A page has one live connection. Without a conversation that is `/ui/events`; with one, the conversation's own stream
-carries the frames of the board too, by `with_notices`.
+carries the frames of the board too, by `push_with_notices`.
 """
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import assert_never
 
-import anyio
 import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -70,34 +69,17 @@ async def board_frames(app: App, after: str, showing: str = "") -> AsyncGenerato
             yield Frame(FRAME, {"html": render(tray), "unread": tray.unread, "place": tray.place, "title": title})
 
 
-async def with_notices(
-    app: App, session_id: SessionId, frames: AsyncGenerator[Frame, None]
-) -> AsyncGenerator[Frame, None]:
+def push_with_notices(app: App, session_id: SessionId, frames: AsyncGenerator[Frame, None]) -> PushResponse:
     """A conversation's frames, and those of the board between them; ends with the conversation's."""
-    sender, receiver = anyio.create_memory_object_stream[Frame](max_buffer_size=16)
+    return PushResponse(_shown(app, session_id, frames), beside=board_frames(app, "", session_id))
+
+
+async def _shown(app: App, session_id: SessionId, frames: AsyncGenerator[Frame, None]) -> AsyncGenerator[Frame, None]:
     with app.notices.showing(session_id):
         app.notices.visit(session_id)
-        async with anyio.create_task_group() as tasks:
-
-            async def pass_conversation_on() -> None:
-                async with sender, aclosing(frames):
-                    async for frame in frames:
-                        await sender.send(frame)
-                board.cancel()
-
-            async def pass_board_on() -> None:
-                with board:
-                    async with sender.clone() as mine, aclosing(board_frames(app, "", session_id)) as notices:
-                        async for frame in notices:
-                            await mine.send(frame)
-
-            board = anyio.CancelScope()
-            tasks.start_soon(pass_board_on)
-            tasks.start_soon(pass_conversation_on)
-            async with receiver:
-                async for frame in receiver:
-                    yield frame
-            tasks.cancel_scope.cancel()
+        async with aclosing(frames):
+            async for frame in frames:
+                yield frame
 
 
 def _title_of(app: App, session_id: str) -> str:

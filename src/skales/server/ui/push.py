@@ -1,7 +1,7 @@
 """Frames to a page over one long answer; text frames that wait together become one."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from itertools import groupby
 
 from skales.server.live import Frame
@@ -11,8 +11,10 @@ from skales.server.streams import GatheredResponse
 class PushResponse(GatheredResponse[Frame]):
     """Sends frames as server-sent events until they end or the page leaves; then the frames are closed."""
 
-    def __init__(self, frames: AsyncGenerator[Frame, None], headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(frames, encode_frames, headers)
+    def __init__(
+        self, frames: AsyncGenerator[Frame, None], *, beside: AsyncGenerator[Frame, None] | None = None
+    ) -> None:
+        super().__init__(frames, encode_frames, beside=beside)
 
 
 def encode_frames(frames: Sequence[Frame]) -> bytes:

@@ -72,9 +72,10 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Jinja types its globals by those it has itself, and the extension gives the environment its method.
+    untyped: Any = made
     # What macros use is known everywhere, so that a template's macros are made once and not by each page.
-    made.globals.update(asset=asset_address, sheet_of=sheet_address)
+    untyped.globals.update(asset=asset_address, sheet_of=sheet_address)
     # Newstyle: `%(name)s` in a message is filled in and escaped by the template itself.
-    translating: Any = made  # the extension gives the environment this method
-    translating.install_gettext_callables(words.gettext, words.ngettext_unfilled, newstyle=True)
+    untyped.install_gettext_callables(words.gettext, words.ngettext_unfilled, newstyle=True)
     return made

@@ -107,6 +107,16 @@ def test_a_late_answer_does_not_replace_a_newer_one(serve: Serve, page: Page) ->
         expect(options(page).filter(has_text="Alpha")).to_have_count(0)
 
 
+def test_a_search_without_an_answer_is_asked_again(serve: Serve, page: Page) -> None:
+    with serve(says("unused")) as site:
+        site.app.sessions.create(title="Alpha")
+        page.goto(f"{site.address}/chat")
+        open_finder(page)
+        page.route("**/ui/commands/conversations?q=alpha", lambda route: route.abort(), times=1)
+        page.locator("#finder-query").fill("alpha")
+        expect(options(page).filter(has_text="Alpha")).to_have_count(1)
+
+
 def test_the_palette_changes_the_theme_for_good(serve: Serve, page: Page) -> None:
     with serve(says("unused")) as site:
         page.goto(f"{site.address}/tools")

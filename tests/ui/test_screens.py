@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart, Usage, text_message
 from skales.core.ports import Finished, FinishReason, TextPiece
 from skales.core.tool import ToolCall
@@ -188,6 +189,8 @@ def test_without_scripts_a_message_is_sent_and_answered(serve: Serve, browser: B
         page.locator("#message").fill("hi")
         page.locator("#send").click()
         page.wait_for_url("**/chat/session_*")
+        while site.app.turns.running(SessionId(page.url.rpartition("/")[2])):
+            page.wait_for_timeout(20)
         page.reload()
         expect(page.locator(".message-answer")).to_contain_text("Hello there.")
         context.close()

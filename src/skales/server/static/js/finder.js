@@ -9,6 +9,7 @@ import { showKeys } from "./platform.js";
 import { _, ngettext } from "./words.js";
 
 const PAUSE_MS = 120;
+const RETRY_MS = 1000;
 const AT_ONCE = { screen: 6, command: 6, setting: 6, conversation: 8 };
 const TITLES = {
   command: () => _("Commands"),
@@ -81,8 +82,17 @@ class Finder {
     const number = this.asked;
     const query = this.field.value;
     this.list.setAttribute("aria-busy", "true");
-    const found = await fetchJson(`/ui/commands/conversations?q=${encodeURIComponent(query)}`).catch(() => []);
+    let found = null;
+    try {
+      found = await fetchJson(`/ui/commands/conversations?q=${encodeURIComponent(query)}`);
+    } catch {
+      // No answer is not the answer that there are none; the connection's own line says why.
+    }
     if (number !== this.asked) return;
+    if (!found) {
+      if (this.dialog.open) this.timer = setTimeout(() => this.#askConversations(), RETRY_MS);
+      return;
+    }
     this.list.setAttribute("aria-busy", "false");
     this.conversations = found;
     this.#show();

@@ -153,8 +153,14 @@ def _note_console(witness: Witness, message: ConsoleMessage) -> None:
         witness.complaints.append(message.text)
 
 
+_IS_STILL = """() => document.getAnimations().every(
+    (motion) => motion.playState !== "running" || motion.effect?.getComputedTiming().endTime === Infinity)"""
+
+
 def find_faults(page: Page) -> list[str]:
     """What axe has against the page as it is now; injected past the page's own rules."""
+    # A colour that still fades in is no colour to judge.
+    page.wait_for_function(_IS_STILL)
     page.evaluate(_AXE)
     # Frames of previews are nobody's: axe cannot speak with them.
     found = page.evaluate("axe.run({ iframes: false })")

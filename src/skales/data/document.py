@@ -43,6 +43,7 @@ _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0
 _LEAVES = frozenset((str, int, float, bool, type(None)))  # asked first: nearly everything in a document is one of them
 # How a list of objects stands in a file.
 LIST_START, NEXT_LINE, LIST_END = b"[\n    ", b",\n    ", b"\n  ]"
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REFUSALS = {
@@ -186,6 +187,17 @@ def write_bytes(
         _require(path, expected)
         _replace(temporary, path, pause)
     return stamp
+
+
+def temporary_beside(path: Path) -> Path:
+    """A new hidden name in the same folder, for what is written first and then moved into its place."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file's name is one that `temporary_beside` gives."""
+    # Cheap first: all but a few names end otherwise.
+    return name.endswith(".tmp") and _TEMPORARY.fullmatch(name) is not None
 
 
 _locks: weakref.WeakValueDictionary[str, threading.RLock] = weakref.WeakValueDictionary()
@@ -367,7 +379,7 @@ def _temporary(path: Path, data: bytes) -> Generator[tuple[Path, Stamp]]:
     if stamp_of(path) != ABSENT:
         _refuse_special(path)
     path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_beside(path)
     try:
         with os.fdopen(os.open(temporary, _CREATE_FLAGS, _FILE_MODE), "wb") as file:
             file.write(data)

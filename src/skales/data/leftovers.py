@@ -1,14 +1,12 @@
 """Halves of files that a killed program left beside the ones it was about to replace."""
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 
+from skales.data.document import is_temporary
 from skales.data.paths import DataDirectory
 
-# Every file is written as `.<name>.<12 hexadecimal digits>.tmp` and then moved into its place.
-_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")
 # Younger ones may belong to a command that is writing right now.
 _AGE_MS = 3_600_000
 
@@ -24,8 +22,7 @@ def sweep_leftovers(directory: DataDirectory, now_ms: int) -> int:
         folder = Path(name)
         folders[:] = [inner for inner in folders if folder / inner not in passed_by]
         for file in files:
-            # Cheap first: all but a few names end otherwise.
-            if file.endswith(".tmp") and _LEFTOVER.fullmatch(file):
+            if is_temporary(file):
                 removed += _remove(folder / file, now_ms - _AGE_MS)
     return removed
 

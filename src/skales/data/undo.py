@@ -17,7 +17,7 @@ from pathlib import Path
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError, StorageError
 from skales.core.ids import IdSource, is_safe_id
-from skales.data.document import ABSENT, Stamp, read_object, stamp_of, storage_errors
+from skales.data.document import ABSENT, Stamp, read_object, stamp_of, storage_errors, temporary_beside
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.system_lock import try_lock
@@ -295,7 +295,7 @@ class UndoStore:
 
 def write_quickly(path: Path, data: bytes) -> None:
     """Replace a file in one step, mode 0600, without waiting for the disk: whole after a crash of the program."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_beside(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(temporary, flags, 0o600)
@@ -306,7 +306,7 @@ def write_quickly(path: Path, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         temporary.replace(path)
-    except BaseException:
+    except BaseException:  # half a file is left by nobody, also when interrupted
         temporary.unlink(missing_ok=True)
         raise
 

@@ -94,7 +94,7 @@ class Outbox:
         delivery = _CountedDelivery(self._parts.store, intent)
         try:
             result = await proceed(replace(passed, delivery=delivery))
-        except BaseException:
+        except BaseException:  # a cancelled call may have sent as well
             with anyio.CancelScope(shield=True):
                 await self._settle(delivery, None)
             raise

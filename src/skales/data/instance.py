@@ -60,7 +60,7 @@ class InstanceLock:
                 os.ftruncate(descriptor, 0)
                 os.lseek(descriptor, 0, os.SEEK_SET)
                 os.write(descriptor, f"{os.getpid()}\n".encode())
-        except BaseException:
+        except BaseException:  # an open descriptor would keep the lock
             os.close(descriptor)
             raise
         self._descriptor = descriptor

@@ -95,7 +95,7 @@ class BlobStore:
             written = 0
             while written < len(content):
                 written += os.write(descriptor, content[written:] if written else content)
-        except BaseException:
+        except BaseException:  # half a file is left by nobody, also when interrupted
             os.unlink(temporary)  # noqa: PTH108 - as above
             raise
         finally:
@@ -118,7 +118,7 @@ class BlobStore:
                 os.unlink(temporary)  # noqa: PTH108 - as above
             else:
                 self._put(temporary, str(place), size_bytes)
-        except BaseException:
+        except BaseException:  # as above
             with suppress(FileNotFoundError):
                 os.unlink(temporary)  # noqa: PTH108 - as above
             raise

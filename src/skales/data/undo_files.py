@@ -202,7 +202,7 @@ def _replace(path: Path, descriptor: int | None, state: State, blobs: BlobStore)
                     os.fchmod(opened, state.mode)
                     os.utime(opened, ns=(state.modified_ns, state.modified_ns))
         os.replace(temporary, at(path, descriptor), src_dir_fd=descriptor, dst_dir_fd=descriptor)
-    except BaseException:
+    except BaseException:  # half a file is left by nobody, also when interrupted
         with suppress(OSError):
             os.unlink(temporary, dir_fd=descriptor)
         raise

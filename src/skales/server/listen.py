@@ -101,7 +101,7 @@ def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
             opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         opened.bind((host, port))
         opened.listen(128)
-    except BaseException:
+    except BaseException:  # whatever it is, the port must not stay taken
         opened.close()
         raise
     return opened

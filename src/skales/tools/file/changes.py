@@ -71,7 +71,7 @@ def new_file(
                 os.fsync(stream.fileno())
             _require_unchanged(path, parent, expected)
             _put(parent, temporary, path.name, overwrite=old is not None)
-        except BaseException:
+        except BaseException:  # the caller's block may raise or be interrupted; half a file is left by nobody
             with suppress(OSError):
                 os.unlink(parent.at(temporary), dir_fd=parent.descriptor)
             raise

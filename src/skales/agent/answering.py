@@ -6,11 +6,11 @@ Spec: orchestrator.md, "Turn flow" and "Streaming, cost, interruption".
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import assert_never
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, field
 
 from skales.agent.context import BuiltRequest, Story, tell
 from skales.agent.evidence import judge_answer
@@ -44,8 +44,7 @@ from skales.data.session_codec import Session
 _BROKEN_OFF = ("stopped", "cut")
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """An answer while it streams. `history` is what stands before it."""
 
     history: Sequence[Message] = ()

@@ -5,10 +5,11 @@ Spec: orchestrator.md, "Approvals".
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.core.approval import Answered, Approval, AskKind, Decision
 from skales.core.clock import Clock
@@ -26,8 +27,7 @@ ArgumentCheck = Callable[[str, JsonObject], JsonObject]
 OrphanAnswered = Callable[[Approval, Decision], Awaitable[None]]
 
 
-@dataclass(slots=True)
-class _Waiter:
+class _Waiter(Struct):
     answered: anyio.Event
     decision: Decision | None = None
 

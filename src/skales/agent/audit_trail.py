@@ -5,11 +5,11 @@ Also a call that is cut off gets its lines. Decides nothing; that a line cannot 
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.agent.origin import CallOrigin
 from skales.core.approval import AskKind
@@ -26,8 +26,7 @@ Passage = TypeVar("Passage")
 STOPPED = "Stopped while it ran"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What the gate decided: the word for it, why, and the call as it stands then.
 
     `proposed` are the model's arguments where the person changed them.
@@ -53,7 +52,7 @@ class CallTrail:
         self._approval = ""
         self._number = 0
         self._started_s = 0.0
-        self.origin = replace(origin, emit=self._take)
+        self.origin = structs.replace(origin, emit=self._take)
 
     async def judge(self, judging: Awaitable[Passage], say: Callable[[Passage], Said]) -> Passage:
         """Wait for the decision and write it down, unless it was noted already."""

@@ -5,11 +5,11 @@ not lose it. Only a clear yes goes on. Spec: orchestrator.md, "Streaming, cost, 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
 
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.agent.origin import CallOrigin
 from skales.agent.permission import Permission
@@ -32,8 +32,7 @@ class SpendingStoppedError(SkalesError):
         super().__init__(message, hint=hint, code=code)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """Lets a call through, after asking where its cost asks for it."""
 
     accounts: Accounts
@@ -45,7 +44,7 @@ class Budget:
         `decisions` are answers to questions of an earlier run, by `question_id`.
         """
         while met := await anyio.to_thread.run_sync(self.accounts.check, call):
-            answer = await self._ask(met, replace(origin, decided=decisions.get(question_id(met))))
+            answer = await self._ask(met, structs.replace(origin, decided=decisions.get(question_id(met))))
             go_on = answer is not None and answer.strip().rstrip(".!").lower() in _YES
             if answer is not None:
                 await anyio.to_thread.run_sync(partial(self.accounts.settle, call, met, go_on=go_on))

@@ -4,25 +4,23 @@ Spec: orchestrator.md, "Loop control".
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import inf
 
 import anyio
+from msgspec import Struct, field
 
 from skales.core.events import ApprovalRequested, ApprovalResolved, TurnEvent
 from skales.core.ids import ApprovalId
 
 
-@dataclass(frozen=True, slots=True)
-class Ceilings:
+class Ceilings(Struct, frozen=True):
     """`minutes` 0 is none. `calls` counts those of one tool, whatever the arguments."""
 
     minutes: float = 60.0
     calls: int = 15
 
 
-@dataclass(slots=True)
-class HeldDeadline:
+class HeldDeadline(Struct):
     """A scope's deadline that stands still while somebody is asked."""
 
     scope: anyio.CancelScope
@@ -39,8 +37,7 @@ class HeldDeadline:
         self.is_held = wanted
 
 
-@dataclass(slots=True)
-class TurnTime:
+class TurnTime(Struct):
     """Lets a turn run for its minutes. All events of the turn pass through `emit`, which tells it who is asked."""
 
     minutes: float

@@ -4,8 +4,9 @@ It is no grammar, but as much as everyday sentences of assistants need. English 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from skales.agent.claim_lexicon import Part, Word
 
@@ -36,8 +37,7 @@ class Helper(StrEnum):
 IS_BEING = frozenset({Helper.BE, Helper.BE_NOW, Helper.BEEN})
 
 
-@dataclass(slots=True)
-class Clause:
+class Clause(Struct):
     """What has been read of the clause. `who` is `me`, `thing`, `own`, `noun`, `pronoun`, `other` or empty.
 
     `thing` is what stands there that could be the one to whom it is done. `head` while only adverbs stood between the

@@ -8,11 +8,12 @@ with a thing that lies outside the answer.
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct
 
 from skales.agent.claim_forms import infinitives, plain_forms
 
@@ -84,8 +85,7 @@ class Part(StrEnum):
     PUNCTUATION = "punctuation"
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, frozen=True):
     """A form that tells of a deed. A strong one does whatever follows it; an open one is known by its form alone."""
 
     action: Action
@@ -94,8 +94,7 @@ class Verb:
     is_open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word of a sentence, in small letters unless it is the name of a file or an address."""
 
     text: str
@@ -104,8 +103,7 @@ class Word:
     is_capital: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
+class _Tables(Struct, frozen=True):
     parts: Mapping[str, frozenset[Part]]
     verbs: Mapping[str, Verb]
     plain: Mapping[str, str]

@@ -5,7 +5,8 @@ in the answer, `claim_states` knows ways without a verb.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.agent.claim_clause import IS_BEING, Clause, Helper
 from skales.agent.claim_lexicon import Action, Part, Verb, Word, find_past, look_up
@@ -31,8 +32,7 @@ _RESTARTS = frozenset({":", "–", "—"})
 _LONGEST_SUBJECT = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A deed told in a sentence."""
 
     action: Action

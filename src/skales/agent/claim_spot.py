@@ -1,9 +1,10 @@
 """A verb where it stands in its sentence, with what was read before it; and how a deed may be told. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+from msgspec import Struct
 
 from skales.agent.claim_clause import Clause
 from skales.agent.claim_lexicon import Part, Verb, Word
@@ -31,8 +32,7 @@ class Setting(StrEnum):
     INSTRUCTS = "instructs"
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(Struct, frozen=True, dict=True):
     """The verb at a place of a sentence. `parts` are those of all its words."""
 
     words: Sequence[Word]

@@ -6,7 +6,8 @@ subject before them: a thing that lies outside the answer.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.agent.claim_lexicon import Action, Part, Word
 
@@ -35,8 +36,7 @@ _NONE = frozenset[Part]()
 _UNREAL = frozenset({Part.NEGATION, Part.MODAL, Part.CONDITION, Part.SAYING, Part.OTHERS, Part.HEDGE})
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """How something is, by a deed. `is_new` when the sentence says that it became so just now."""
 
     action: Action
@@ -44,8 +44,7 @@ class State:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """A turn of phrase, looked for when one of its hints is among the words of a sentence."""
 
     action: Action

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.agent.claim_lexicon import find_verb
 from skales.agent.claim_patterns import EARLIER
@@ -71,8 +72,7 @@ _END_OF_LETTER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """A sentence as it stands, and as it is judged, with quotations taken out.
 
     `is_past` when the heading above its list speaks of earlier. `listed` is the item that follows it, `introduces` when

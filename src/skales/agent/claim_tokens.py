@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+
+from msgspec import structs
 
 from skales.agent.claim_lexicon import Part, Word, find_light_verb, find_past, find_phrase, look_up
 
@@ -56,7 +57,7 @@ def read_words(spoken: str) -> Sequence[Word]:
 
 def _lit(word: Word, texts: Set[str]) -> Word:
     verb = None if word.verb else find_light_verb(word.text, texts)
-    return word if verb is None else replace(word, verb=verb)
+    return word if verb is None else structs.replace(word, verb=verb)
 
 
 def _tell_as_done(words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -7,8 +7,9 @@ sentences, `claim_reading` what one says.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from skales.agent.claim_lexicon import Action, Part, find_number, look_up
 from skales.agent.claim_patterns import HANDS_OVER, INSTRUCTS
@@ -46,8 +47,7 @@ _OPENED = frozenset({"opened", "geöffnet", "aufgerufen"})
 _FETCHED = frozenset({"downloaded", "heruntergeladen"})
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A sentence that says something was done. `count` is how many things, 0 when it does not say.
 
     `beside` are all the actions of the sentence: the names in it belong to any of them.

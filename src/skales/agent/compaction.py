@@ -6,9 +6,9 @@ before the whole summary is there. Spec: orchestrator.md, "Streaming, cost, inte
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import anyio.to_thread
+from msgspec import Struct, field
 
 from skales.agent.context import FULL_SHARE, ContextBuilder, Load, Story
 from skales.agent.summary import OpenTask, build_question, spell_messages, write_summary
@@ -41,8 +41,7 @@ _MOST_PARTS = 8
 Ask = Callable[[ChosenModel, ChatRequest], Awaitable[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compactor:
+class Compactor(Struct, frozen=True, kw_only=True):
     """Decides and does it. `at_percent` is the setting, 0 for never; `writer` names who summarises for a model."""
 
     sessions: SessionStore

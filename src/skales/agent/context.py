@@ -9,6 +9,8 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, structs
+
 from skales.agent.documents import DocumentShelf
 from skales.agent.offer import ToolOffer
 from skales.agent.pictures import leave_out_pictures
@@ -34,8 +36,7 @@ _KEPT_SYSTEMS = 4
 HistoryRepair = Callable[[Sequence[Message]], tuple[Message, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(Struct, frozen=True):
     """A conversation as it is told to a model. `mark` is the summary of its beginning, `sees` is about pictures.
 
     `documents` says which files the model takes as they are, None for none.
@@ -54,8 +55,7 @@ class Story:
         return self.mark.up_to if self.mark else 0
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltRequest:
+class BuiltRequest(Struct, frozen=True):
     """The request, how many of the oldest messages did not fit, and its estimate before the model's own factor."""
 
     request: ChatRequest
@@ -72,8 +72,7 @@ class BuiltRequest:
         return BuiltRequest(replace(self.request, tools=()), self.left_out, self.estimated_tokens - offered)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """What a request would take of a window, in the model's own tokens; the window is 0 when unknown."""
 
     tokens: int
@@ -113,7 +112,7 @@ class ContextBuilder:
         """
         story = tell(session, sees=sees, documents=documents)
         if chosen.weak:
-            story = replace(story, mark=None, documents=None)
+            story = structs.replace(story, mark=None, documents=None)
         tools = self._offer(chosen, story)
         head, counted = self._head(chosen, story), self.count(story)
         fixed, start = self._fixed(head, tools), story.start

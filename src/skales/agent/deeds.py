@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from skales.agent.claim_lexicon import Action, find_verb
 from skales.core.tool import Effect
@@ -47,8 +48,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.UNTRUSTED_OUTPUT})
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True):
     """A tool call and what came of it.
 
     `arguments` holds its texts, `result` the beginning of what it said. `is_foreign` marks a tool of another program,

@@ -8,7 +8,9 @@ import base64
 import re
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from skales.core.errors import NotFoundError, StorageError
 from skales.core.message import ContentPart, FilePart, ImagePart, Message
@@ -28,8 +30,7 @@ def count_pages(part: FilePart) -> int:
     return int(found[1] or found[2]) if found else 0
 
 
-@dataclass(slots=True)
-class _Room:
+class _Room(Struct):
     """What is taken of a request so far."""
 
     limits: DocumentLimits
@@ -48,8 +49,7 @@ class _Room:
         return True
 
 
-@dataclass(slots=True)
-class DocumentShelf:
+class DocumentShelf(Struct):
     """Reads documents, and keeps the newest of them in the form in which they are sent."""
 
     directory: DataDirectory

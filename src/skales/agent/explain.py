@@ -5,7 +5,9 @@ Judges nothing itself: the findings are the gate's own. Spec: issue 6, point 1.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from skales.agent.policy import Finding
 from skales.agent.reach_words import describe_grant
@@ -39,8 +41,7 @@ _ABOUT_LIMIT = 500
 _NO_GRANT = "No earlier yes covers this call"
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A call that never gets as far as being judged. `rule` is `tool`, `addon` or `arguments`."""
 
     rule: str
@@ -48,8 +49,7 @@ class Refused:
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Struct, frozen=True, kw_only=True):
     """What would happen with a call: `allow`, `ask` or `deny`, and by which rules.
 
     `covers` is what "always" would cover, in words; empty where it is not asked or no wider yes can be offered.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 import anyio.to_thread
+import msgspec
+from msgspec import Struct, structs
 
 from skales.agent.audit_trail import CallTrail, Said
 from skales.agent.explain import Explanation, Refused, build_explanation, chain_rules
@@ -68,8 +70,7 @@ Round = Callable[[PassedCall, Proceed], Awaitable[ToolResult]]
 Judge = Callable[[ToolSpec, ToolCall, CallOrigin], Verdict]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateParts:
+class GateParts(Struct, frozen=True, kw_only=True):
     """What the gate is built from. Judges may read the disk; the first of the rounds is the outermost."""
 
     toolbox: Toolbox
@@ -80,11 +81,10 @@ class GateParts:
     clock: Clock
     judges: Sequence[Judge] = ()
     rounds: Sequence[Round] = ()
-    veil: Veil = field(default_factory=Veil)
+    veil: Veil = msgspec.field(default_factory=Veil)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shut:
+class _Shut(Struct, frozen=True):
     """The call does not run; the model gets `text`."""
 
     decision: str
@@ -92,8 +92,7 @@ class _Shut:
     approval_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
+class _Weighed(Struct, frozen=True):
     """What the rules say of a call, and the earlier yes that covers what they would ask about."""
 
     findings: tuple[Finding, ...]
@@ -251,7 +250,7 @@ class Gate:
         # What was allowed before the conversation read other people's text does not cover what that text may want.
         sources = origin.sources if weighed.asks_for_taint else ()
         grant = self._parts.permission.find_grant(spec, call, origin.session_id, sources=sources)
-        return replace(weighed, grant=grant)
+        return structs.replace(weighed, grant=grant)
 
     async def _follow(self, decision: Decision | None, asked: PassedCall, wider: Wider) -> PassedCall | _Shut:
         """Do what the person said."""

@@ -9,8 +9,9 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from skales.agent.origin import Marks
 from skales.core.clock import Clock
@@ -38,8 +39,7 @@ _HOST = re.compile(r"(?<![\w@.-])(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?::\d{1,5}
 _TRAILING = ".,;:!?)*_"
 
 
-@dataclass(slots=True)
-class _Gathered:
+class _Gathered(Struct):
     """What the first `count` messages said; `last` is the newest of them, by which it is known that they still stand.
 
     `sources` go with the time at which they were read. `worded` are addresses that the model wrote, `opening` those of

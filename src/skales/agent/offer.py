@@ -7,8 +7,10 @@ providers' caches fit. Spec: ARCHITECTURE.md, "How data flows through one turn".
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
+
+from msgspec import Struct, field
 
 from skales.core.message import Message, Role
 from skales.core.ports import Toolbox
@@ -29,16 +31,14 @@ _WEAK_OFFER = 8
 _NAME = re.compile(r"[a-z0-9_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Offered:
+class _Offered(Struct, frozen=True):
     """What was offered while these tools were on."""
 
     enabled: Sequence[ToolSpec]
     tools: tuple[ToolSpec, ...]
 
 
-@dataclass(slots=True)
-class ToolOffer:
+class ToolOffer(Struct):
     """The offer for each conversation; `pinned` are the names that a person wants always there."""
 
     toolbox: Toolbox

@@ -1,7 +1,8 @@
 """Where a tool call comes from, what its conversation has read, and where its events go."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.core.approval import Decision
 from skales.core.events import TurnEvent
@@ -11,8 +12,7 @@ from skales.core.ids import SessionId
 TAINT_RULE = "taint"
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """What a conversation has read that others may have written, and the addresses known in it.
 
     `hosts` are those that the person named, `said` whole addresses in their words, `found` results of a web search
@@ -26,8 +26,7 @@ class Marks:
     links: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOrigin:
+class CallOrigin(Struct, frozen=True, kw_only=True):
     """The surroundings of one call. `surface` names the page, terminal or route for the audit log.
 
     `by_user` marks a call the person started themselves. `decided` is an answer given before a restart.

@@ -6,10 +6,11 @@ after it leaves a question that only a person answers. What a person decides abo
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.origin import CallOrigin
@@ -33,8 +34,7 @@ _UNKNOWN_FATE = "It may have arrived all the same. Do not send it again: the use
 Run = Callable[[ToolCall, CallOrigin], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutboxParts:
+class OutboxParts(Struct, frozen=True, kw_only=True):
     """What the outbox is built from.
 
     `conversation_of` names the conversation whose work a session does, `turn_began_ms` when a person last wrote in one.

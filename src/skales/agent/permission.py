@@ -4,7 +4,9 @@ Spec: orchestrator.md, "Approvals".
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.origin import CallOrigin
@@ -34,8 +36,7 @@ _WHERE = "Run it on the tool's page or in a terminal"
 LookBack = Callable[[ToolSpec, Reach, str], tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionParts:
+class PermissionParts(Struct, frozen=True, kw_only=True):
     """What asking is built from. `paths` are the rules of this moment."""
 
     desk: ApprovalDesk
@@ -49,8 +50,7 @@ class PermissionParts:
     veil: Veil = field(default_factory=Veil)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Asking(Struct, frozen=True, kw_only=True):
     """What the person is told of a call: what it would do and change, why they are asked, where it would run."""
 
     action: str
@@ -60,8 +60,7 @@ class Asking:
     why: tuple[RuleStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wider:
+class Wider(Struct, frozen=True):
     """What a wider yes to a call would cover, in words, and how many of the last calls it would have covered."""
 
     covers: str = ""
@@ -70,8 +69,7 @@ class Wider:
     reach: Reach | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PermittedCall:
+class PermittedCall(Struct, frozen=True):
     """A call as the person let it run, what it does in words, their answer, and what a wider one was to cover."""
 
     call: ToolCall

@@ -4,7 +4,9 @@ Spec: orchestrator.md, "Effective decision"; security.md.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue
@@ -16,8 +18,7 @@ from skales.security.paths import PathPolicy, decide_path, resolve_path
 _KINDS = {"path": "path", "uri": "host", "shell-command": "command"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What one rule says of a call: `kind` is `level`, `path`, `host`, `command` or `more`, `about` what it read."""
 
     kind: str
@@ -25,8 +26,7 @@ class Finding:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What the person's settings allow at this moment. `unconfined` says why commands run without a sandbox."""
 
     mode: SafetyMode
@@ -73,7 +73,7 @@ class Policy:
         from skales.security.shell_paths import named_paths
 
         # Commands may reach beyond the allowed folders, which their own approval is for; blocked ones stay closed.
-        closed = replace(self.paths, unrestricted=True)
+        closed = structs.replace(self.paths, unrestricted=True)
         named = [self._judge_named(text, closed) for text in named_paths(command)]
         return strictest(dangerous_in_mode(judge_command(command).verdict, self.mode), *named)
 

@@ -1,7 +1,8 @@
 """The system prompt. It stays the same for a day, so that providers can reuse the cached prefix of a conversation."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _IDENTITY = """You are Skales, an assistant that runs on the user's own computer and does real work there with tools."""
 
@@ -15,8 +16,7 @@ _RULES = """Rules:
 _COMPACT = "You are Skales, a helpful assistant. Answer shortly and plainly in the user's language."
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFacts:
+class PromptFacts(Struct, frozen=True):
     """What the prompt tells the model about its place. `today` is a date such as `Monday, 30 November 2026`."""
 
     workspace: Path

@@ -9,8 +9,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue, as_object
@@ -146,7 +147,7 @@ def _stays_in(command: str, view: _View, at: FolderReach) -> bool:
     for start in view.places(at.argument) or [view.workspace()]:
         for text in named_paths(command):
             try:
-                place = resolve_path(text, replace(view.policy, workspace=start))
+                place = resolve_path(text, structs.replace(view.policy, workspace=start))
             except SkalesError:
                 return False
             if not place.is_relative_to(at.folder):

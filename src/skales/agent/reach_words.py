@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.data.grants import Grant, Reach, ReachKind
 
 _WORDS_LIMIT = 160
 
 
-@dataclass(frozen=True, slots=True)
-class _Limit:
+class _Limit(Struct, frozen=True):
     """One more thing a rule asks for."""
 
     words: str

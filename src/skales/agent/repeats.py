@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from skales.core.tool import ToolCall
 
@@ -22,8 +23,7 @@ class Repeat(StrEnum):
     END = "end"
 
 
-@dataclass(slots=True)
-class RepeatGuard:
+class RepeatGuard(Struct):
     """Counts the calls of one turn; `name_limit` is how many there may be of one tool."""
 
     name_limit: int = NAME_LIMIT

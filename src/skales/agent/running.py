@@ -1,8 +1,7 @@
 """The calls that run at this moment, whoever made them, and a way to stop them all. A round of the gate."""
 
-from dataclasses import dataclass
-
 import anyio
+from msgspec import Struct
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.core.clock import Clock
@@ -10,8 +9,7 @@ from skales.core.errors import ToolError
 from skales.core.tool import ToolResult
 
 
-@dataclass(frozen=True, slots=True)
-class RunningCall:
+class RunningCall(Struct, frozen=True):
     """A call, since when it runs on the monotonic clock, and what stops it."""
 
     passed: PassedCall

@@ -6,10 +6,11 @@ What a call is run with stays as it was asked for; what is kept, shown and sent 
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.gate import Judge, PassedCall, Proceed, Round
 from skales.agent.origin import CallOrigin
@@ -92,8 +93,7 @@ def veil_event(veil: Veil, event: TurnEvent) -> TurnEvent:
             assert_never(event)
 
 
-@dataclass(frozen=True, slots=True)
-class VeiledProvider:
+class VeiledProvider(Struct, frozen=True):
     """A provider that gets no secret to read."""
 
     provider: Provider
@@ -122,8 +122,7 @@ class VeiledProvider:
         return self.provider.max_tokens(model)
 
 
-@dataclass(frozen=True, slots=True)
-class VeiledChooser:
+class VeiledChooser(Struct, frozen=True):
     """Chooses as another does, models that get no secret to read."""
 
     chooser: ModelChooser

@@ -6,9 +6,10 @@ run a command get secrets. Spec: security.md, "Secrets".
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.origin import CallOrigin
@@ -23,8 +24,7 @@ from skales.security.placeholders import Filling, covers_host, fill, host_of, re
 _RULE = "secret"
 
 
-@dataclass(frozen=True, slots=True)
-class SecretUse:
+class SecretUse(Struct, frozen=True):
     """Judges calls that name secrets, and goes around those that run."""
 
     secrets: SecretStore

@@ -6,7 +6,8 @@ Spec: orchestrator.md, "Streaming, cost, interruption" (fallback chain).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import Notice
@@ -32,8 +33,7 @@ CURABLE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """What the next request asks of a model."""
 
     vision: bool

@@ -6,8 +6,9 @@ messages here and stand below what it wrote.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from skales.core.json import JsonValue
 from skales.core.message import FilePart, ImagePart, Message, Role, TextPart, text_message
@@ -53,8 +54,7 @@ _OPENING = "[The earlier messages of this conversation are summarised here; they
 _ANSWER = "I have read the summary and go on from there."
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTask:
+class OpenTask(Struct, frozen=True):
     """A task that is not done yet."""
 
     id: str

@@ -7,10 +7,11 @@ Spec: security.md, "Untrusted content".
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from skales.agent.marks import host_of, plain_address
 from skales.agent.origin import TAINT_RULE, CallOrigin, Marks
@@ -52,8 +53,7 @@ class Danger(StrEnum):
     RUN = "run"
 
 
-@dataclass(frozen=True, slots=True)
-class TaintJudge:
+class TaintJudge(Struct, frozen=True):
     """The judge for the gate; the settings are asked at each call. `places` are the folders the agent works in.
 
     The first of them is the workspace, from which paths are read.

@@ -8,11 +8,12 @@ Spec: security.md, "Untrusted content".
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.marks import MarkBook
@@ -69,8 +70,7 @@ _OUTPUTS = {"extract_archive": frozenset({"destination"}), "write_file": frozens
 _CARRIERS = frozenset({"copy_file", "move_file"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaintRound:
+class TaintRound(Struct, frozen=True, kw_only=True):
     """What the round needs. `judge` knows what would be asked about in a mode that asks."""
 
     judge: TaintJudge

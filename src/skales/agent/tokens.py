@@ -9,8 +9,9 @@ which the first answer that names its input tokens replaces.
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from skales.agent.documents import count_pages, is_native
 from skales.core.ids import SessionId
@@ -93,8 +94,7 @@ def _count_part(part: ContentPart, sees: bool, kinds: frozenset[str]) -> int:
             assert_never(part)
 
 
-@dataclass(slots=True)
-class CountedHistory:
+class CountedHistory(Struct):
     """Sums over the messages of one conversation; only what was added since the last look is counted."""
 
     sees: bool = True

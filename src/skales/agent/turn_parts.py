@@ -1,9 +1,10 @@
 """What turns are built from, and what one is asked to do."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import anyio.to_thread
+from msgspec import Struct, field
 
 from skales.agent.budget import Budget
 from skales.agent.ceilings import Ceilings
@@ -25,8 +26,7 @@ from skales.data.tainted_files import TaintedFiles
 from skales.security.veil import Veil
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnParts:
+class TurnParts(Struct, frozen=True, kw_only=True):
     """What every turn is built from.
 
     `fate` knows what became of a call that was cut off; it reads the disk. `is_unsure` knows calls that may have had
@@ -58,8 +58,7 @@ class TurnParts:
         await anyio.to_thread.run_sync(lambda: self.sessions.append(session_id, stamped, unqueue=unqueue))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOrder:
+class TurnOrder(Struct, frozen=True, kw_only=True):
     """What one turn is asked to do. Without a text or attachment it goes on where the session stands.
 
     `decisions` are answers to questions of an earlier run, by call id. `from_queue` is how many waiting messages

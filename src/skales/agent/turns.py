@@ -6,11 +6,11 @@ A message sent while a turn runs waits on disk and starts the next one. Spec: or
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 
 import anyio
 import anyio.abc
 import anyio.to_thread
+from msgspec import Struct, field, structs
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.feed import Feed
@@ -28,8 +28,7 @@ from skales.data.session_codec import Waiting
 _KEPT_LANES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
+class Ticket(Struct, frozen=True):
     """A message was taken. `after` is the event number before anything that comes of it."""
 
     session_id: SessionId
@@ -37,8 +36,7 @@ class Ticket:
     after: int
 
 
-@dataclass(slots=True)
-class _Lane:
+class _Lane(Struct):
     """One session's turns. `scope` is set while one runs; `lock` is held to start, queue and finish.
 
     With `halts` what waits stays waiting when the turn is over. `taken` messages of the queue are on their way into the
@@ -185,7 +183,7 @@ class Turns:
             queued = list((await anyio.to_thread.run_sync(self._parts.sessions.load, session_id)).queued)
             if not lane.taken <= number < len(queued) or queued[number].text != before:
                 raise ConflictError("This message waits no longer", hint="It was sent or changed meanwhile")
-            queued[number : number + 1] = [replace(queued[number], text=text)] if text.strip() else []
+            queued[number : number + 1] = [structs.replace(queued[number], text=text)] if text.strip() else []
             await anyio.to_thread.run_sync(lambda: self._parts.sessions.update(session_id, queued=queued))
             lane.feed.publish(MessageQueued(self._parts.veil.text(text)))
 

@@ -1,9 +1,10 @@
 """Where changes can be taken back: files here, pieces of the program's own documents in `app`. One protocol for all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.agent.undo_record import FILE_BYTES_MOST
 from skales.core.tool import Outcome
@@ -41,8 +42,7 @@ class Ground(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileGround:
+class FileGround(Struct, frozen=True):
     """Files, folders and links, as far as tools may go at this moment."""
 
     blobs: BlobStore

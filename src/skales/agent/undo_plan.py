@@ -5,8 +5,9 @@ Several steps are taken as one: of each thing only what it was first and what it
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from skales.agent.undo_ground import Ground
 from skales.core.errors import SkalesError
@@ -23,8 +24,7 @@ _HOLDS = "it holds something that was put there since"
 _NO_FOLDER = "the folder it was in is gone"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One thing: what it should be now (`origin`), what it becomes, and why it cannot; empty when it can."""
 
     area: Area
@@ -39,8 +39,7 @@ class Change:
         return self.area, self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What would happen. `is_redo` brings back what an undo took."""
 
     steps: tuple[UndoStep, ...]
@@ -88,7 +87,7 @@ def _join(steps: Sequence[UndoStep], *, is_redo: bool) -> dict[Key, Change]:
                 joined[item.area, item.name] = Change(item.area, item.name, origin, target)
             else:
                 problem = earlier.problem or ("" if origin.is_same(earlier.target) else _BETWEEN)
-                joined[item.area, item.name] = replace(earlier, target=target, problem=problem)
+                joined[item.area, item.name] = structs.replace(earlier, target=target, problem=problem)
     return joined
 
 
@@ -98,19 +97,19 @@ def _look_at(change: Change, grounds: Mapping[Area, Ground]) -> Change:
     ground = grounds[change.area]
     refusal = ground.refusal(change.name)
     if refusal:
-        return replace(change, problem=refusal)
+        return structs.replace(change, problem=refusal)
     try:
         current = ground.look(change.name)
     except SkalesError as error:
-        return replace(change, problem=error.message)
+        return structs.replace(change, problem=error.message)
     if current.is_same(change.target):
         return change
     if not current.is_same(change.origin):
-        return replace(change, problem=_SINCE)
+        return structs.replace(change, problem=_SINCE)
     if not change.target.can_return:
-        return replace(change, problem=_NOT_KEPT)
+        return structs.replace(change, problem=_NOT_KEPT)
     if current.kind is Kind.FILE and not current.digest:
-        return replace(change, problem=_STAYS)
+        return structs.replace(change, problem=_STAYS)
     return change
 
 
@@ -119,11 +118,11 @@ def _judge_folders(changes: Sequence[Change]) -> list[Change]:
     by_path = {change.name: change for change in changes if change.area is Area.FILE}
     for path in sorted(by_path, key=_depth, reverse=True):
         if _must_stay(path, by_path):
-            by_path[path] = replace(by_path[path], problem=_HOLDS)
+            by_path[path] = structs.replace(by_path[path], problem=_HOLDS)
     for path in sorted(by_path, key=_depth):
         change = by_path[path]
         if not change.problem and change.target.kind is not Kind.ABSENT and not _has_folder(path, by_path):
-            by_path[path] = replace(change, problem=_NO_FOLDER)
+            by_path[path] = structs.replace(change, problem=_NO_FOLDER)
     return [by_path[change.name] if change.area is Area.FILE else change for change in changes]
 
 

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field, structs
 
 from skales.agent.undo_scope import Scope, build_openness
 from skales.data.document import storage_errors
@@ -28,8 +29,7 @@ _NAMED = 3
 _TWO_AT_ONCE = "Something else was changed at the same time; it may be among this."
 
 
-@dataclass(slots=True)
-class Recording:
+class Recording(Struct):
     """A step while its call runs. `extra` are changes that stores report meanwhile.
 
     `hidden` are the identities of what was not looked at: under another name they are not new.
@@ -62,7 +62,7 @@ class Recorder:
     def begin(self, step: UndoStep, scope: Scope, policy: PathPolicy) -> Recording:
         """Look, and write the open step. Raises StorageError; the call must not run then."""
         deep = [place for place in scope.places if place not in scope.shallow]
-        step = replace(
+        step = structs.replace(
             step,
             state=StepState.OPEN,
             holder=self._store.holder(),
@@ -76,7 +76,7 @@ class Recorder:
         items = tuple(UndoItem(Area.FILE, path, seen.state, seen.state) for path, seen in look.found.items()) + tuple(
             UndoItem(Area.FILE, path, ABSENT, ABSENT) for path in step.places if path not in look.found
         )
-        recording.step = replace(step, items=items)
+        recording.step = structs.replace(step, items=items)
         _mark_gaps(recording, look, ())
         self._store.pin(step.id, recording.step.digests())
         if step.folders:
@@ -107,7 +107,7 @@ class Recorder:
         if not items:
             self._store.remove(step.id)
             return None
-        done = replace(
+        done = structs.replace(
             step,
             state=StepState.DONE,
             items=tuple(items),
@@ -281,7 +281,7 @@ def _digests(seen: Iterable[Seen]) -> frozenset[str]:
 
 def _mark_gaps(recording: Recording, look: Look, folders: Sequence[str]) -> None:
     gaps = (*recording.step.gaps, *look.left_out, *(folders if look.is_cut else ()))
-    recording.step = replace(recording.step, gaps=tuple(dict.fromkeys(gaps)))
+    recording.step = structs.replace(recording.step, gaps=tuple(dict.fromkeys(gaps)))
     recording.hidden |= frozenset(identity for identity in look.left_out.values() if identity[1])
     _note_gaps(look, recording.notes)
 

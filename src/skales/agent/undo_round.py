@@ -4,10 +4,10 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.origin import CallOrigin
@@ -24,8 +24,7 @@ _MEGABYTE = 1024 * 1024
 _FREE = Verdict(Outcome.ALLOW)
 
 
-@dataclass(frozen=True, slots=True)
-class UndoRound:
+class UndoRound(Struct, frozen=True):
     """Records around a call; `describe` says in plain words, without secrets, what it does."""
 
     store: UndoStore

@@ -5,7 +5,8 @@ A crash in between is finished at the next start. When the disk refuses halfway,
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from skales.agent.undo_ground import Ground
 from skales.agent.undo_plan import Change, Key, Plan, build_plan, is_between
@@ -80,7 +81,7 @@ class Undoing:
                 self._store.pin(step_id, frozenset({origin.digest}))
             if not (origin.is_same(change.origin) or origin.is_same(change.target)):
                 raise ConflictError(f"{change.name!r} was changed just now", hint="Look at the step again")
-            changes.append(replace(change, origin=origin))
+            changes.append(structs.replace(change, origin=origin))
         words = ", ".join(step.summary for step in plan.steps[:_NAMED])
         more = f" and {len(plan.steps) - _NAMED} more" if len(plan.steps) > _NAMED else ""
         journal = UndoStep(
@@ -104,7 +105,7 @@ class Undoing:
             self._apply(changes)
         except SkalesError:
             # When going back fails too, the journal stays and the next start goes on.
-            self._apply([replace(change, origin=change.target, target=change.origin) for change in changes])
+            self._apply([structs.replace(change, origin=change.target, target=change.origin) for change in changes])
             self._store.remove(journal.id)
             raise
 
@@ -143,9 +144,9 @@ class Undoing:
         try:
             self._apply(changes)
         except SkalesError as error:
-            self._store.write(replace(journal, notes=tuple(dict.fromkeys((*notes, f"Not finished: {error}")))))
+            self._store.write(structs.replace(journal, notes=tuple(dict.fromkeys((*notes, f"Not finished: {error}")))))
             return None
-        return self._close(replace(journal, notes=tuple(notes)), {change.key for change in changes})
+        return self._close(structs.replace(journal, notes=tuple(notes)), {change.key for change in changes})
 
     def _close(self, journal: UndoStep, keys: set[Key]) -> UndoStep:
         """Mark what was undone, then the journal as done; both can be repeated."""
@@ -156,13 +157,13 @@ class Undoing:
                 continue
             self._store.write(self._marked(step, keys, is_undone=journal.tool == "undo"))
         items = tuple(item for item in journal.items if (item.area, item.name) in keys)
-        done = replace(journal, state=StepState.DONE, items=items, holder="")
+        done = structs.replace(journal, state=StepState.DONE, items=items, holder="")
         self._store.write(done)
         return done
 
     def _marked(self, step: UndoStep, keys: set[Key], *, is_undone: bool) -> UndoStep:
         items = tuple(
-            replace(
+            structs.replace(
                 item,
                 is_undone=is_undone if (item.area, item.name) in keys else item.is_undone,
                 before=self._as_kept(item.before),
@@ -172,12 +173,12 @@ class Undoing:
         )
         undone = sum(item.is_undone for item in items)
         state = StepState.DONE if not undone else StepState.UNDONE if undone == len(items) else StepState.PARTIAL
-        return replace(step, items=items, state=state)
+        return structs.replace(step, items=items, state=state)
 
     def _as_kept(self, state: State) -> State:
         """Contents that the store holds by now, for whatever reason, can be brought back."""
         if state.digest and not state.is_kept and self._store.blobs.has(state.digest):
-            return replace(state, is_kept=True)
+            return structs.replace(state, is_kept=True)
         return state
 
 

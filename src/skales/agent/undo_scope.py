@@ -7,9 +7,10 @@ of their own choosing, anything in the workspace.
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue, as_list, as_text
@@ -30,8 +31,7 @@ _INTO_FOLDER = frozenset({"move_file", "copy_file"})
 _ENDINGS = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip")
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What to look at. `places` are looked at whole, with all below them; `folders` as far as the limits go.
 
     Of a place in `shallow` only what is new in it counts: what is there is not overwritten.

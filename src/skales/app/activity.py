@@ -1,9 +1,10 @@
 """What happened lately: calls of the audit log by what they were, and where each stands in its conversation."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.app.cost_report import parse_since
 from skales.core.errors import SkalesError
@@ -48,8 +49,7 @@ class ActivityOutcome(StrEnum):
     NOT_RUN = "not-run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityFilter:
+class ActivityFilter(Struct, frozen=True, kw_only=True):
     """What is wanted. `tool` is part of a name; `days` counts today; `before` is the key of the last one seen."""
 
     days: int = 7

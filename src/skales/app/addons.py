@@ -1,8 +1,9 @@
 """The add-ons that have something behind them here, and their switches. Spec: addons.md, "Storage"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import ConflictError, NotFoundError
@@ -12,8 +13,7 @@ from skales.data.setting_names import open_object
 from skales.tools.addons import Addon, AddonState, is_addon_on, load_addons
 
 
-@dataclass(frozen=True, slots=True)
-class AddonStatus:
+class AddonStatus(Struct, frozen=True):
     """An add-on as it stands now, with its tools."""
 
     addon: Addon

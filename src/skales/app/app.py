@@ -1,11 +1,11 @@
 """The app: the rooms, wired. Everything a surface may use hangs on it; `wiring.py` builds it, `life.py` runs it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.gate import Gate
@@ -63,8 +63,7 @@ from skales.tools.system.background import ProcessTable
 _QUIET_START_S = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class App:
+class App(Struct, frozen=True, kw_only=True):
     """The rooms, wired. `page_token` and `local_token` last as long as the process."""
 
     directory: DataDirectory

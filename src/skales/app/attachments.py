@@ -7,9 +7,10 @@ text; anything else stays a file whose place the model is told.
 import base64
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct, structs
 
 from skales.core.errors import InputError, SkalesError, ToolError
 from skales.core.ids import SessionId
@@ -39,8 +40,7 @@ _PICTURES = (
 _BINARY = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Struct, frozen=True):
     """Files that go with a message. They stay staged as well until `settle` says that the message was taken."""
 
     parts: tuple[ContentPart, ...] = ()
@@ -48,8 +48,7 @@ class Claimed:
     kept: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     text: str = ""
     notice: str = ""
     is_cut: bool = False
@@ -174,7 +173,7 @@ def _examine(stream: BinaryIO, staged: Staged) -> tuple[Staged, _Reading]:
         if head.startswith(start) and head.startswith(mark, 8):
             if staged.size_bytes > MAX_PICTURE_BYTES:
                 raise too_large(staged.name, MAX_PICTURE_BYTES)
-            return replace(staged, kind="picture", media_type=media_type), _Reading()
+            return structs.replace(staged, kind="picture", media_type=media_type), _Reading()
     kind = detect_kind(stream)
     if kind is not None and kind.family is Family.PICTURE:
         raise InputError(
@@ -183,7 +182,7 @@ def _examine(stream: BinaryIO, staged: Staged) -> tuple[Staged, _Reading]:
             code="picture_kind",
         )
     reading = _read(stream, kind, staged)
-    return replace(
+    return structs.replace(
         staged,
         kind="document" if reading.text else "file",
         media_type=_media_type(kind, staged.name, is_text=bool(reading.text)),

@@ -1,6 +1,6 @@
 """Builds what starts turns by itself: the task runner, the schedule, and the handing out of parts of a job."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.agent.marks import MarkBook
 from skales.agent.turns import Turns
@@ -17,8 +17,7 @@ from skales.data.tainted_files import TaintedFiles
 from skales.data.tasks import TaskStore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutomationNeeds:
+class AutomationNeeds(Struct, frozen=True, kw_only=True):
     """What it is built from."""
 
     settings: SettingsStore
@@ -33,8 +32,7 @@ class AutomationNeeds:
     clock: Clock
 
 
-@dataclass(frozen=True, slots=True)
-class Automation:
+class Automation(Struct, frozen=True):
     """One of each."""
 
     task_runner: TaskRunner

@@ -7,12 +7,13 @@ kept. Costs are written down at once. Spec: issue "All 26 providers", "Selection
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import anyio
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectSendStream
+from msgspec import Struct, field, structs
 
 from skales.agent.context import ContextBuilder
 from skales.agent.turns import Turns
@@ -51,31 +52,27 @@ _NOWHERE = Session(id=SessionId(""), title="", provider="", model="", agent_id="
 Choice = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Grew:
+class Grew(Struct, frozen=True):
     """More text of one answer."""
 
     column: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Struct, frozen=True):
     """The model of a column thinks before it answers."""
 
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Struct, frozen=True):
     """The request of a column failed before any output and is sent again."""
 
     column: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """One answer is over, well or not; it stands in the comparison."""
 
     column: int
@@ -84,8 +81,7 @@ class Answered:
 CompareEvent = Grew | Thought | Waits | Answered
 
 
-@dataclass(slots=True)
-class Column:
+class Column(Struct):
     """One model's answer. `incomplete` is empty for a finished one, as in a message; `error` says why it failed."""
 
     chosen: ChosenModel
@@ -119,8 +115,7 @@ class Column:
                 pass
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(Struct):
     """A message and its answers. `before` is the conversation it goes on from; its id is empty outside of any."""
 
     id: str
@@ -129,8 +124,7 @@ class Comparison:
     columns: Sequence[Column]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareParts:
+class CompareParts(Struct, frozen=True, kw_only=True):
     """What comparisons are made with."""
 
     chooser: ModelChooser
@@ -268,7 +262,7 @@ class Comparisons:
         facts = self._parts.chooser.facts(chosen.provider_id, chosen.model)
         said = text_message(Role.USER, made.text)
         # Under an id of its own, so that what is counted of the conversation itself stays right.
-        asked = replace(made.before, id=SessionId(f"compare-{made.id}"), messages=(*made.before.messages, said))
+        asked = structs.replace(made.before, id=SessionId(f"compare-{made.id}"), messages=(*made.before.messages, said))
         built = self._parts.context.build(chosen, asked, sees=facts.vision, documents=facts.documents)
         request = built.with_cap(facts.output_cap_tokens).request
         first, *others = request.messages

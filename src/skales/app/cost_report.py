@@ -5,10 +5,11 @@ Reads the months that are asked for, never on the way of a turn. Every amount is
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from typing import assert_never
+
+from msgspec import Struct
 
 from skales.core.clock import to_datetime
 from skales.core.errors import InputError
@@ -30,8 +31,7 @@ class Grouping(StrEnum):
     DAY = "day"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostReport:
+class CostReport(Struct, frozen=True, kw_only=True):
     """Sums since a moment. `titles` are of the conversations that still exist, when it is about those."""
 
     since_ms: int

@@ -7,11 +7,11 @@ amount, never nothing, and meets no ceiling by itself. Spec: orchestrator.md, "S
 import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from typing import assert_never
 
 import anyio
 import anyio.to_thread
+from msgspec import structs
 
 from skales.agent.tokens import count_message, count_tool
 from skales.core.clock import Clock
@@ -83,7 +83,7 @@ class CallAccounts:
         def change(before: Spending) -> Spending:
             # Two conversations may have asked about the same day; their answers do not add up.
             extra_usd = met.next_usd - own_usd if met.is_full and go_on else 0.0
-            return replace(before, extra_usd=max(before.extra_usd, extra_usd), asked_at_half=True)
+            return structs.replace(before, extra_usd=max(before.extra_usd, extra_usd), asked_at_half=True)
 
         match met.ceiling:
             case Ceiling.SESSION:

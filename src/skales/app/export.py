@@ -7,8 +7,10 @@ Spec: ui-surfaces.md, "History".
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from msgspec import Struct, structs
 
 from skales.core.clock import to_datetime
 from skales.core.json import JsonValue
@@ -36,8 +38,7 @@ class ExportFormat(StrEnum):
     PDF = "pdf"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Struct, frozen=True):
     """What goes along beside the words: tool steps, thoughts, and the receipts (model, tokens, time)."""
 
     steps: bool = True
@@ -52,7 +53,7 @@ def prepare_session(session: Session, options: ExportOptions, veil: Veil | None 
     """
     veil = veil or Veil()
     kept = (message for message in session.messages if options.steps or message.role is not Role.TOOL)
-    return replace(
+    return structs.replace(
         session,
         title=veil.text(session.title),
         messages=tuple(_prepare_message(message, options, veil) for message in kept),
@@ -98,7 +99,7 @@ def _prepare_message(message: Message, options: ExportOptions, veil: Veil) -> Me
 
 def _prepare_waiting(waiting: Waiting, veil: Veil) -> Waiting:
     parts = tuple(_without_place(veil_part(veil, part)) for part in waiting.attachments)
-    return replace(waiting, text=veil.text(waiting.text), attachments=parts)
+    return structs.replace(waiting, text=veil.text(waiting.text), attachments=parts)
 
 
 def _without_place(part: ContentPart) -> ContentPart:

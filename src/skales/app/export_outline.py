@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 from skales.core.clock import to_datetime
 from skales.core.evidence import unconfirmed_of
@@ -12,8 +13,7 @@ from skales.core.tool import ToolCall
 from skales.data.session_codec import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     """The words of an export that are not the conversation's own. English; the page gives them in its language.
 
     `tell` does the same for what lower rooms said.
@@ -36,8 +36,7 @@ class Labels:
     tell: Callable[[str], str] = str
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """What the person said; `files` are the names of attached documents."""
 
     text: str
@@ -46,8 +45,7 @@ class Spoken:
     when: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What the model said; `receipt` is model, tokens and time in words, `thoughts` may be empty.
 
     `unconfirmed` has a line for each claim that no call bore out.
@@ -61,8 +59,7 @@ class Answered:
     unconfirmed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A tool call; `arguments` is JSON to read, `result` is None when there is none."""
 
     tool: str

@@ -1,9 +1,10 @@
 """Builds the gate with all that has a say in a call or goes around it: permission, taint, secrets, outbox, undo."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.clicks import judge_click
@@ -42,8 +43,7 @@ from skales.security.paths import PathPolicy
 from skales.security.veil import Veil
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateNeeds:
+class GateNeeds(Struct, frozen=True, kw_only=True):
     """What it is built from; `undone` are the stores whose changes can be undone."""
 
     directory: DataDirectory
@@ -64,8 +64,7 @@ class GateNeeds:
     veil: Veil
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateRooms:
+class GateRooms(Struct, frozen=True, kw_only=True):
     """One of each."""
 
     desk: ApprovalDesk

@@ -5,10 +5,10 @@ in time is named in the note. Spec: orchestrator.md, "Killswitch".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.agent.running import RunningCall, RunningCalls
 from skales.agent.turns import Turns
@@ -34,8 +34,7 @@ _POLL_S = 0.02
 _SHOWN = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KillParts:
+class KillParts(Struct, frozen=True, kw_only=True):
     """What the switch ends, pauses and writes to."""
 
     turns: Turns
@@ -52,8 +51,7 @@ class KillParts:
     clock: Clock
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
+class _Scene(Struct, frozen=True):
     """What ran."""
 
     turns: Sequence[SessionId]
@@ -66,8 +64,7 @@ class _Scene:
         return not (self.turns or self.calls or self.programs or self.comparisons)
 
 
-@dataclass(frozen=True, slots=True)
-class KillOutcome:
+class KillOutcome(Struct, frozen=True):
     """What came of it: how many turns, tools and background programs ran, and how many of them did not end in time."""
 
     turns: int
@@ -126,7 +123,7 @@ class KillSwitch:
                     tasks.start_soon(self._pause)
                     tasks.start_soon(self._wait)
         took_s = self._parts.clock.monotonic_s() - started_s
-        scene = replace(scene, comparisons=compared)
+        scene = structs.replace(scene, comparisons=compared)
         return await anyio.to_thread.run_sync(self._write_down, scene, self._look(), surface, took_s)
 
     def _look(self) -> _Scene:

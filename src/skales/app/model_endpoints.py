@@ -5,8 +5,9 @@ Keys leave the settings here and go nowhere but into their own provider's reques
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import ProviderError, ProviderFault
@@ -30,8 +31,7 @@ _USUAL_AUTHORITIES = "system"
 WindowOf = Callable[[str, str], int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelStores:
+class ModelStores(Struct, frozen=True, kw_only=True):
     """What of models is kept on disk, and what goes with time and ids."""
 
     lists: ModelLists
@@ -41,8 +41,7 @@ class ModelStores:
     ids: IdSource
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A provider as it is set up: the entry and what the person says of it."""
 
     provider_id: str

@@ -4,7 +4,8 @@ Available for a turn is what is switched on and has a credential: a key, a sign-
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.app.model_endpoints import Asked, ModelStores
 from skales.core.errors import ProviderError
@@ -13,8 +14,7 @@ from skales.providers.abilities import chats_by_name
 from skales.providers.catalog import KeyNeed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderOffer:
+class ProviderOffer(Struct, frozen=True, kw_only=True):
     """A provider that can answer, with its models in the order to show.
 
     `fetched_ms` is when the endpoint told them, 0 when the list is the catalogue's own.

@@ -5,11 +5,11 @@ Spec: providers.md, "Quirks" (openai_oauth).
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec import Struct, field
 
 from skales.app.model_endpoints import Asked, Endpoints, ModelStores, not_configured, sign_in_order
 from skales.core.errors import InputError, NotFoundError, SkalesError
@@ -18,8 +18,7 @@ from skales.providers.catalog import find_entry
 from skales.providers.signin import Landing, SignInAttempt, begin_sign_in, catch_landing, finish_sign_in
 
 
-@dataclass(slots=True)
-class _Watch:
+class _Watch(Struct):
     """Waits for a browser to come back; `error` says why it will not be heard."""
 
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)

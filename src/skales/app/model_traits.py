@@ -4,8 +4,10 @@ Makes no request and reads nothing; the evidence is handed in. Spec: providers.m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from skales.core.ports import DocumentLimits, ModelTraits
 from skales.data.model_lists import KnownModel
@@ -21,8 +23,7 @@ _EVERY = "*"
 _PASSED_ON = ("-cloud", ":cloud")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """Who says what of a model: its server's list, a probe, the person."""
 
     listed: KnownModel | None = None
@@ -30,8 +31,7 @@ class Evidence:
     own: ModelSettings = field(default_factory=ModelSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+class _Window(Struct, frozen=True):
     """A context window and, when it is smaller than it could be, a sentence about that."""
 
     tokens: int

@@ -1,6 +1,6 @@
 """Builds what asks models and what keeps count of it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.agent.secrecy import VeiledChooser
 from skales.app.costs import CallAccounts
@@ -25,8 +25,7 @@ from skales.security.clean_messages import CleanMessages
 from skales.security.veil import Veil
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelNeeds:
+class ModelNeeds(Struct, frozen=True, kw_only=True):
     """What it is built from."""
 
     directory: DataDirectory
@@ -39,8 +38,7 @@ class ModelNeeds:
     veil: Veil
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRooms:
+class ModelRooms(Struct, frozen=True, kw_only=True):
     """One of each; `chooser` is the one to ask, which lets no secret through."""
 
     local: LocalModels

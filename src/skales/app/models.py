@@ -5,10 +5,10 @@ How settings become requests is in `model_endpoints`. Spec: providers.md, "Rules
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
 
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec import Struct, structs
 
 from skales.app.costs import metered
 from skales.app.local_provider import LOCAL_PROVIDER, LocalProvider
@@ -43,8 +43,7 @@ LOCAL_CEILING_TOKENS = 32_768
 _LOOK_EVERY_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveModel:
+class ActiveModel(Struct, frozen=True):
     """What new conversations use, for showing."""
 
     provider_id: str
@@ -53,8 +52,7 @@ class ActiveModel:
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshedModels:
+class RefreshedModels(Struct, frozen=True, kw_only=True):
     """A provider's models after asking for them. `error` says why they are an older list or the catalogue's."""
 
     models: tuple[str, ...]
@@ -62,8 +60,7 @@ class RefreshedModels:
     error: ProviderError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
+class _Described(Struct, frozen=True):
     """What is known of a model, and what it was put together from; each turn asks several times."""
 
     settings: Settings
@@ -290,7 +287,7 @@ class Models:
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, ProbeResult):
-                    step = replace(step, address=address.shown, probed_ms=self._stores.clock.now_ms())
+                    step = structs.replace(step, address=address.shown, probed_ms=self._stores.clock.now_ms())
                     await anyio.to_thread.run_sync(self._stores.probes.save, chosen.provider_id, chosen.model, step)
                 yield step
 

@@ -8,12 +8,12 @@ ui-surfaces.md, "Notifications".
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.agent.approvals import ApprovalDesk
 from skales.agent.turn_parts import TurnParts
@@ -58,8 +58,7 @@ class Subject(StrEnum):
     UNSURE = "unsure"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoardNotice:
+class BoardNotice(Struct, frozen=True, kw_only=True):
     """One entry. `text` is the question or whose news it is (conversation, file, job, tool), `detail` the reason."""
 
     id: str
@@ -102,7 +101,7 @@ class NoticeBoard:
         questions = [_question(asked) for asked in self._waiting() if asked.expires_ms > now_ms]
         questions += [_unsure_sending(intent) for intent in self._unsure()]
         others = [*self._ended, *self._told, *(_broken_file(file) for file in self._broken())]
-        found = questions + [replace(entry, is_new=entry.when_ms > seen_ms) for entry in others]
+        found = questions + [structs.replace(entry, is_new=entry.when_ms > seen_ms) for entry in others]
         kept = (entry for entry in found if not showing or entry.session_id != showing)
         return list(islice(sorted(kept, key=lambda entry: -entry.when_ms), _KEPT))
 
@@ -282,8 +281,7 @@ class NoticedTurns(Turns):
             return ""
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(Struct):
     """When nothing more comes: a turn ended and no message waits, or what waited is gone with its conversation."""
 
     queued: bool = False

@@ -1,14 +1,13 @@
 """Tools that a person wants models to have always, besides the basic ones."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.json import JsonValue, as_list
 from skales.core.tool import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class PinStatus:
+class PinStatus(Struct, frozen=True):
     """A tool, and whether it is pinned."""
 
     spec: ToolSpec

@@ -9,11 +9,11 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from skales.app.costs import MeteredProvider
 from skales.core.errors import ProviderError, ProviderFault, SkalesError
@@ -53,8 +53,7 @@ _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|$)", re.IGNORECAS
 _WRAPPING = " \t\"'`*_#\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb.,;:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallJobParts:
+class SmallJobParts(Struct, frozen=True, kw_only=True):
     """What small jobs are done with. `tell_named` is called with a conversation that got its title."""
 
     settings: Callable[[], Settings]

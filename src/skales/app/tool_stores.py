@@ -1,6 +1,6 @@
 """The stores that tools work on and that nothing else is built from, opened together. Opening reads nothing."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
@@ -20,8 +20,7 @@ from skales.tools.screens import ScreenMemory
 from skales.tools.system.background import ProcessTable
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStores:
+class ToolStores(Struct, frozen=True):
     """One of each."""
 
     planner: PlannerStore

@@ -5,7 +5,8 @@ Recording is the agent's (`agent/undo_round.py`), keeping is the data's (`data/u
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.agent.undo_plan import Change, Plan, open_items
 from skales.agent.undo_run import Undoing
@@ -21,8 +22,7 @@ _log = logging.getLogger(__name__)
 _DIFFS_MOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What is to be taken back: a step, or the newest when `step_id` is empty; with `whole_turn` all of its turn."""
 
     step_id: str = ""
@@ -31,16 +31,14 @@ class Wish:
     is_partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """One change of a plan, as a person sees it."""
 
     change: Change
     difference: Difference
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """What would happen; of very many changes only the first are shown line by line."""
 
     plan: Plan

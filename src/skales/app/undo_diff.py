@@ -6,9 +6,10 @@ Secrets in the lines are masked: the diff is looked at, copied and logged, the f
 import difflib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.data.undo_blobs import BlobStore
@@ -20,8 +21,7 @@ _TEXT_BYTES_MOST = 512 * 1024
 _LINES_MOST = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One change. `lines` is a unified diff without its head; where there is none, `note` says why."""
 
     what: str

@@ -1,8 +1,9 @@
 """Builds undo from its parts: what records, what takes back, and the stores that are watched."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.agent.policy import Policy
 from skales.agent.undo_ground import FileGround
@@ -17,8 +18,7 @@ from skales.data.undo import UndoStore
 from skales.data.undo_shape import Area
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoNeeds:
+class UndoNeeds(Struct, frozen=True, kw_only=True):
     """What it is built from. `own` are the program's own folders, which commands do not change."""
 
     changes: UndoStore

@@ -5,10 +5,10 @@ Spec: orchestrator.md, "Sub-agents".
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.marks import MarkBook
 from skales.agent.turns import Turns
@@ -32,8 +32,7 @@ MOST_AT_ONCE = 3
 _NOBODY = SessionId("by-hand")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelegationParts:
+class DelegationParts(Struct, frozen=True, kw_only=True):
     """What delegating needs."""
 
     sessions: SessionStore

@@ -3,7 +3,7 @@
 Planned times that nobody was there for collapse into one run. Spec: scheduler.md, "Jobs"; case CRN-03.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.data.cron import Job
 from skales.data.cron_runs import RunKind
@@ -15,8 +15,7 @@ _GRACE_MS = 120_000
 MOST_COUNTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """A run that is to begin. `planned_ms` is the newest planned time, `missed` counts all that it stands for."""
 
     kind: RunKind

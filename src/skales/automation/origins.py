@@ -5,7 +5,8 @@ A key of the session's file says it, and a folder of the history keeps them toge
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.agent.marks import inherited_marks
 from skales.agent.origin import Marks
@@ -18,8 +19,7 @@ TASK, JOB, PARENT = "taskId", "cronJobId", "parentSessionId"
 TASKS_FOLDER, JOBS_FOLDER, PARTS_FOLDER = "Tasks", "Schedule", "Subtasks"
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """How a conversation of the program's own begins. `key` and `of` name what it belongs to."""
 
     title: str

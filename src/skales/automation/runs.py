@@ -4,9 +4,9 @@ Rules hold as in any conversation. A question waits for the person, and that wai
 """
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
 
 import anyio
+from msgspec import Struct, field
 
 from skales.agent.ceilings import HeldDeadline
 from skales.agent.turns import Ticket, Turns
@@ -23,8 +23,7 @@ from skales.core.ids import ApprovalId, SessionId
 ENDED_WITH_PROGRAM = "Skales ended while it ran"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOrder:
+class RunOrder(Struct, frozen=True, kw_only=True):
     """What to run and where. `surface` is what the audit log calls it."""
 
     session_id: SessionId
@@ -33,8 +32,7 @@ class RunOrder:
     timeout_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True, kw_only=True):
     """What became of it: the final answer, or why there is none. `refused` are actions that were not allowed."""
 
     ok: bool
@@ -44,8 +42,7 @@ class RunOutcome:
     was_stopped: bool = False
 
 
-@dataclass(slots=True)
-class _Story:
+class _Story(Struct):
     """What the events have told so far."""
 
     answer: str = ""

@@ -6,11 +6,11 @@ job's file is marked before a run begins, so that the same planned time never be
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import anyio
 import anyio.abc
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.agent.origin import Marks
 from skales.agent.turns import Turns
@@ -36,8 +36,7 @@ _LONGEST_SLEEP_S = 60.0
 _SHORTEST_SLEEP_S = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleParts:
+class ScheduleParts(Struct, frozen=True, kw_only=True):
     """What the schedule needs. `tell` and `tell_paused` are called on the event loop.
 
     While `is_paused` nothing is begun but by hand; `Scheduler.wake` looks again, and finds what was missed.
@@ -169,7 +168,7 @@ class Scheduler:
         self._running.add(job.id)
         run = JobRun(started_ms=now_ms, kind=RunKind.BY_HAND)
         if owed is not None:
-            run = replace(run, kind=owed.kind, planned_ms=owed.planned_ms, missed=owed.missed)
+            run = structs.replace(run, kind=owed.kind, planned_ms=owed.planned_ms, missed=owed.missed)
         group.start_soon(self._run, job, run)
         return now_ms
 
@@ -177,7 +176,7 @@ class Scheduler:
         try:
             session_id, outcome = await self._attempt(job, run)
             with anyio.CancelScope(shield=True):
-                ended = replace(
+                ended = structs.replace(
                     run,
                     status=RunStatus.DONE if outcome.ok else RunStatus.FAILED,
                     ended_ms=self._parts.clock.now_ms(),
@@ -197,7 +196,7 @@ class Scheduler:
         session_id = SessionId("")
         try:
             session_id = await anyio.to_thread.run_sync(self._open_session, job)
-            await anyio.to_thread.run_sync(self._parts.log.record, job.id, replace(run, session_id=session_id))
+            await anyio.to_thread.run_sync(self._parts.log.record, job.id, structs.replace(run, session_id=session_id))
             self._parts.tell()
             order = RunOrder(
                 session_id=session_id, text=write_order(job, run), surface="cron", timeout_s=self._parts.timeout_s()

@@ -6,11 +6,11 @@ is not run again by itself. Spec: scheduler.md, "Task states".
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import anyio
 import anyio.abc
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.agent.origin import Marks
 from skales.agent.turns import Turns
@@ -30,8 +30,7 @@ _ORDER = {TaskPriority.HIGH.value: 0, TaskPriority.MEDIUM.value: 1, TaskPriority
 _USUAL = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskParts:
+class TaskParts(Struct, frozen=True, kw_only=True):
     """What running tasks needs. `tell` is called on the event loop whenever a task changed.
 
     While `is_paused` none is begun; `TaskRunner.wake` looks again.
@@ -46,8 +45,7 @@ class TaskParts:
     is_paused: Callable[[], bool] = lambda: False
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """A task that runs now."""
 
     scope: anyio.CancelScope

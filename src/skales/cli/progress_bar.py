@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.events import Progress
 
 _WIDTH = 24
 
 
-@dataclass(slots=True)
-class ProgressBar:
+class ProgressBar(Struct):
     """`before` is called before the line is drawn, for whoever has begun one."""
 
     before: Callable[[], None] = lambda: None

@@ -6,8 +6,9 @@ to a model, and how much of it, is not its business. Spec: skills.md, "SKILL.md 
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from skales.core.errors import (
     BrokenDocumentError,
@@ -33,8 +34,7 @@ _STATE_FILE = "agent-skills-state.json"
 _BESIDE = ("scripts", "references")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenSkill:
+class BrokenSkill(Struct, frozen=True):
     """A folder whose SKILL.md cannot be read. `line` counts from 1, 0 when no line is to blame."""
 
     folder: str
@@ -43,8 +43,7 @@ class BrokenSkill:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SkillShelf:
+class SkillShelf(Struct, frozen=True):
     """Every skill there is, by folder name, and those that cannot be read."""
 
     skills: tuple[Skill, ...]

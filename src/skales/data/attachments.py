@@ -12,8 +12,9 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from skales.core.clock import Clock
 from skales.core.errors import NotFoundError, StorageError
@@ -31,8 +32,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*]')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
+class Staged(Struct, frozen=True, kw_only=True):
     """A file that waits for its message. `kind` is `picture`, `document` or `file`; `notice` says what is missing.
 
     `is_cut` says that `text` holds only its beginning.
@@ -47,8 +47,7 @@ class Staged:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
+class KeptFile(Struct, frozen=True):
     """A file that was sent with a message, as it lies on the disk; equal as long as nobody wrote to it."""
 
     path: Path
@@ -84,7 +83,7 @@ class AttachmentStore:
         """Keep what is known about a file whose bytes are written; from now on it can be found."""
         folder = self._folder(staged.id)
         write_bytes(folder / "text", text.encode("utf-8", "replace"))
-        write_object(folder / "facts.json", asdict(staged))
+        write_object(folder / "facts.json", structs.asdict(staged))
 
     def find(self, staged_id: str) -> Staged:
         """What is known about a staged file. Raises NotFoundError."""

@@ -12,9 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.clock import Clock, to_datetime
 from skales.core.errors import StorageError
@@ -49,8 +50,7 @@ _APPEND = _IN_PLACE | os.O_APPEND
 Mask = Callable[[JsonValue], JsonValue]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditDecision:
+class AuditDecision(Struct, frozen=True, kw_only=True):
     """What the gate said of a call.
 
     `decision` is auto, user, granted, approved, declined, expired, cancelled, blocked, malformed or unknown; `reason`
@@ -72,8 +72,7 @@ class AuditDecision:
     proposed: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRun:
+class AuditRun(Struct, frozen=True, kw_only=True):
     """What came of a call that ran. `decision_number` is that of the line about its decision, 0 when there is none.
 
     `questions` are the ids of what the tool asked the person meanwhile.

@@ -9,7 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_object, as_text, parse_json
 
@@ -24,8 +25,7 @@ _SEAL = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 _SEAL_BYTES = len(',"hash":""}') + 64
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A line's place in the chain: its number, the hash it ends with, and the day of its file."""
 
     number: int
@@ -33,8 +33,7 @@ class Place:
     day: str
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """What `audit-head.json` says of the newest line: its place, and how long its file was with it.
 
     `coming` is the hash of the line that is being added at this moment, empty while nothing is written.
@@ -45,8 +44,7 @@ class Anchor:
     coming: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ChainedLine:
+class ChainedLine(Struct, frozen=True):
     """A line whose hash is that of its own bytes."""
 
     place: Place

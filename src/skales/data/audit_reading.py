@@ -4,7 +4,8 @@ Also reads lines from before there was a chain, where both are one line.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, as_int, as_list, as_object, as_text
 from skales.data.audit import find_files
@@ -17,8 +18,7 @@ from skales.data.records import moment_ms, texts_of
 _OWN_KINDS = frozenset({"begun", "sealed", "pruned", "anchor lost"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedCall:
+class AuditedCall(Struct, frozen=True, kw_only=True):
     """A call at the gate. `key` sorts and pages. `ok` is None while nothing is known of a run.
 
     `kind` is `call`, else what was noted, such as `kill switch`; `facts` is the line then.

@@ -6,8 +6,9 @@ hash, which a report names, somewhere else. Spec: security.md, "Audit log".
 
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from skales.core.clock import to_datetime
 from skales.core.json import JsonValue, as_int, as_list, as_object, as_text
@@ -26,16 +27,14 @@ from skales.data.document import storage_errors
 from skales.data.paths import DataDirectory
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
+class AuditFinding(Struct, frozen=True):
     """Something that is not as it was written. `where` is a file, with a line where there is one."""
 
     where: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditReport:
+class AuditReport(Struct, frozen=True):
     """What was found. `notes` are traces of crashes, which are no change by anybody.
 
     `unchained_before` is a day when there are older lines from before there was a chain.
@@ -77,8 +76,7 @@ def _look(directory: DataDirectory) -> tuple[bytes, dict[Path, int]]:
             return b"", sizes
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(Struct, frozen=True):
     """Where reading is: a line of a file, and the byte behind it."""
 
     path: Path
@@ -93,8 +91,7 @@ class _Spot:
         return self.path.stem.removeprefix("audit-")
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """Reads the files in order and keeps what the end must be compared with."""
 
     findings: list[AuditFinding] = field(default_factory=list[AuditFinding])

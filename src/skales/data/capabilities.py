@@ -7,7 +7,8 @@ Spec: data-directory.md, "Tree".
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
@@ -20,8 +21,7 @@ _NAME_CHARS = 80
 _VALUE_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilityNote:
+class CapabilityNote(Struct, frozen=True):
     """One thing noted about what Skales can do, such as section `mail`, key `limit`, value `30 a day`."""
 
     section: str

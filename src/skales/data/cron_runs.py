@@ -5,8 +5,9 @@ Spec: scheduler.md, PROPOSAL on log retention; case CRN-03 (a catch-up says whic
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct, structs
 
 from skales.core.errors import NotFoundError, StorageError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
@@ -34,8 +35,7 @@ class RunStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRun:
+class JobRun(Struct, frozen=True, kw_only=True):
     """One run. `planned_ms` is the newest planned time it stands for, 0 by hand; `missed` counts all it stands for."""
 
     started_ms: int
@@ -77,7 +77,8 @@ class RunLog:
         for run in self.runs(job_id):
             if run.status is RunStatus.RUNNING:
                 self.record(
-                    job_id, replace(run, status=RunStatus.FAILED, ended_ms=now_ms, error="Skales ended while it ran")
+                    job_id,
+                    structs.replace(run, status=RunStatus.FAILED, ended_ms=now_ms, error="Skales ended while it ran"),
                 )
 
     def forget(self, job_id: str) -> None:

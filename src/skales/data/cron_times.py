@@ -6,13 +6,14 @@ Spec: scheduler.md, "Jobs"; cases CRN-01 and CRN-02.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import assert_never
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 
@@ -46,8 +47,7 @@ class RhythmKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
+class Rhythm(Struct, frozen=True):
     """A schedule as people say it. `number` is minutes, the minute, the weekday from Sunday 0, or the day of month."""
 
     kind: RhythmKind

@@ -4,8 +4,9 @@ The file is closed to tools: what a person set up here, a model can use but not 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
@@ -15,8 +16,7 @@ from skales.data.quarantine import Quarantine
 from skales.data.records import update_or_start_over
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeployTarget:
+class DeployTarget(Struct, frozen=True, kw_only=True):
     """Where one project goes: `profile_id` with `remote_path` on a server, or else `folder` on this computer.
 
     `project` is the project's folder, absolute. `subfolder` is the part of it that is published, such as

@@ -7,8 +7,9 @@ Pure. Spec: skills.md, "SKILL.md rules"; SKL-01, SKL-02.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 
@@ -36,8 +37,7 @@ class FrontMatterError(InputError):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     r"""A Markdown text in two, with `\n` line ends. `front` is None when there is no such block.
 
     `first_line` is the line of the text, from 0, at which `body` begins.

@@ -1,7 +1,8 @@
 """grant-uses.json: how often each grant was used, and when last. Losing it changes no decision."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, NotFoundError
@@ -15,8 +16,7 @@ from skales.data.records import moment_ms, update_or_start_over
 _KEPT = 500
 
 
-@dataclass(frozen=True, slots=True)
-class GrantUse:
+class GrantUse(Struct, frozen=True):
     """What became of one grant."""
 
     count: int = 0

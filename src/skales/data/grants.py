@@ -5,8 +5,9 @@ judge. Spec: orchestrator.md, "Approvals".
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field, structs
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
@@ -33,8 +34,7 @@ class ReachKind(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class FolderReach:
+class FolderReach(Struct, frozen=True):
     """An argument must lie in this folder; `whole` says that the folder itself counts, too."""
 
     argument: str
@@ -42,8 +42,7 @@ class FolderReach:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(Struct, frozen=True, kw_only=True):
     """Which calls of a tool a grant covers.
 
     `fixed` are arguments that must be the same, `origins` the argument that must lead to one `scheme://host:port`.
@@ -58,8 +57,7 @@ class Reach:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class Grant(Struct, frozen=True, kw_only=True):
     """One lasting yes. An empty `session_id` means everywhere; `expires_ms` is 0 for until revoked.
 
     `about` is the call it was given for, in words; `surface` and `given_in` say where. `sources` are those whose text
@@ -99,7 +97,7 @@ class GrantStore:
         """
         assert draft.tool, "a grant names its tool"
         now_ms = self._clock.now_ms()
-        grant = replace(draft, id=f"grant_{self._ids.token(16)}", created_ms=now_ms)
+        grant = structs.replace(draft, id=f"grant_{self._ids.token(16)}", created_ms=now_ms)
         present = [grant]
 
         def change(raw: dict[str, JsonValue]) -> None:
@@ -108,7 +106,7 @@ class GrantStore:
             if same is None:
                 raw["grants"] = [*entries, _entry(grant)]
                 return
-            present[0] = replace(same, expires_ms=_longer(same.expires_ms, grant.expires_ms))
+            present[0] = structs.replace(same, expires_ms=_longer(same.expires_ms, grant.expires_ms))
             raw["grants"] = [_entry(present[0]) if _id_of(entry) == same.id else entry for entry in entries]
 
         self._update(change)

@@ -5,7 +5,8 @@ Pure; the file itself is the business of `knowledge_graph`. Spec: memory.md, "Kn
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
@@ -19,8 +20,7 @@ _MOST_ALIASES = 20
 _ALIASES = "aliases"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
+class Entity(Struct, frozen=True, kw_only=True):
     """One thing or person. `type` is lower-case, such as `project`; `props` is without the aliases."""
 
     id: str
@@ -30,8 +30,7 @@ class Entity:
     props: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """`source` and `target` are ids; `type` is a verb such as `uses`. `at_ms` is when it was noted."""
 
     source: str
@@ -40,8 +39,7 @@ class Relation:
     at_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityChange:
+class EntityChange(Struct, frozen=True, kw_only=True):
     """What to make or change. Empty texts leave things as they are; a property that is None or "" is taken away."""
 
     name: str

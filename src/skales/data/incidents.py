@@ -1,7 +1,8 @@
 """logs/incidents/: a note in Markdown for each use of the kill switch, for people to read."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.clock import Clock, to_datetime
 from skales.core.errors import NotFoundError
@@ -11,8 +12,7 @@ from skales.data.paths import DataDirectory
 _MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Incident:
+class Incident(Struct, frozen=True):
     """A note; `id` is its file's name without the ending."""
 
     id: str

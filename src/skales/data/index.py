@@ -14,9 +14,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
@@ -56,8 +57,7 @@ _REST_TIMES = 20
 _PAUSE_S = 0.001  # lets others run while a sweep goes through a large folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a session."""
 
     id: SessionId
@@ -72,8 +72,7 @@ class SessionSummary:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True):
     """The best match within one session; `message_index` is None when it is the title.
 
     `spans` are the matches within the snippet, as start and end.
@@ -86,8 +85,7 @@ class SearchHit:
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FolderCount:
+class FolderCount(Struct, frozen=True):
     """A folder of conversations and how many are in it."""
 
     name: str

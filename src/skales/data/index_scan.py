@@ -7,8 +7,9 @@ Functions over a connection, as in `index_tables`.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
 
 from skales.data.index_probe import Probe
 from skales.data.index_words import first_row, last_row, match_expression, read_phrases
@@ -31,8 +32,7 @@ _COUNT = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)
 _MATCHES = "SELECT rowid, text FROM words WHERE words MATCH ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Place(Generic[SessionRow]):
+class Place(Struct, Generic[SessionRow], frozen=True):
     """The first text of a session that fits; `row` is its number in the full text."""
 
     session: SessionRow

@@ -8,11 +8,12 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from skales.data.document import ABSENT, Stamp
 from skales.data.index_probe import Probe
@@ -81,8 +82,7 @@ _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """Which sessions a page is of. `folder` is None for all, empty for those in none; `pinned` is None for both.
 
     `query` is what a person typed; only sessions that match are chosen when it is not blank. `model` is any part of

@@ -6,8 +6,9 @@ a session can be asked for its matches without looking at those of others.
 """
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from skales.data.session_search import MATCH_END, MATCH_START
 
@@ -34,8 +35,7 @@ _MARKS = str.maketrans(dict.fromkeys(MATCH_START + MATCH_END, " "))  # what stan
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Struct, frozen=True):
     """Words of a query that must follow each other; the last of them may be `is_unfinished`."""
 
     text: str

@@ -9,9 +9,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar, cast
+
+from msgspec import Struct
 
 _log = logging.getLogger(__name__)
 
@@ -86,8 +87,7 @@ def store_label(store: object) -> str:
     return type(store).__module__.rpartition(".")[2]
 
 
-@dataclass(slots=True)
-class Asking(Generic[Answer]):
+class Asking(Struct, Generic[Answer]):
     """One question that a thread asks. `answer` and `error` count once it is done."""
 
     started_s: float

@@ -6,7 +6,8 @@ entity stand in its `props` under `aliases`. Spec: memory.md, "Knowledge graph".
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
@@ -42,8 +43,7 @@ _Raw = dict[str, JsonValue]
 _Alter = Callable[[_Raw], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """What a question found. `found` are the answers, best first; `around` are entities they are related to.
 
     `total` counts all answers. `is_cut` says that more neighbours were left out.
@@ -56,8 +56,7 @@ class Excerpt:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A relation to note, such as `uses`, and the entity at its other end."""
 
     relation: str
@@ -65,8 +64,7 @@ class Link:
     target_type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Struct, frozen=True):
     """What an update made of the graph. `target` is None when nothing was related."""
 
     entity: Entity

@@ -10,9 +10,10 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
 from datetime import UTC
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from skales.core.clock import to_datetime
 from skales.core.json import JsonObject, JsonValue, as_object, as_text, parse_json
@@ -25,8 +26,7 @@ _MOST_TOKENS = 10**12
 _MOST_USD = 1e9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
+class LedgerEntry(Struct, frozen=True, kw_only=True):
     """One call. `purpose` is chat, title, summary, probe or compare; `cost_usd` None means that no price is known.
 
     Costs come from list prices and are therefore estimates. `input_tokens` includes the cached ones; with
@@ -45,8 +45,7 @@ class LedgerEntry:
     estimated_tokens: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostSum:
+class CostSum(Struct, frozen=True, kw_only=True):
     """Calls that have something in common. `unpriced` of them have no known price and count as nothing.
 
     Of `estimated` ones the tokens are a guess.
@@ -72,7 +71,9 @@ class Ledger:
     def record(self, entry: LedgerEntry) -> None:
         """Add a line. Raises StorageError."""
         path = self._folder / f"{_month(entry.when_ms)}.jsonl"
-        known = {name: value for name, value in asdict(entry).items() if value is not None and value is not False}
+        known = {
+            name: value for name, value in structs.asdict(entry).items() if value is not None and value is not False
+        }
         line = f"{json.dumps(known)}\n".encode()
         with self._lock, storage_errors(path, "written"):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

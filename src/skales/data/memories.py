@@ -15,6 +15,8 @@ from itertools import takewhile
 from math import log
 from pathlib import Path
 
+from msgspec import Struct
+
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import IdSource, is_safe_id
@@ -64,16 +66,14 @@ class Memory:
     raw: JsonObject = field(default_factory=dict[str, JsonValue], compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryHit:
+class MemoryHit(Struct, frozen=True):
     """A memory that matches, and how well: from just above 0 to 1, where every word of the query stands in it."""
 
     memory: Memory
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """A memory with its file and its words as search compares them."""
 
     memory: Memory

@@ -4,8 +4,9 @@ Derived: a broken or missing file counts as "never asked", and any may be delete
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import InputError
@@ -21,8 +22,7 @@ _LONGEST_ID = 256
 _MAX_FILE_BYTES = 4_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownModel:
+class KnownModel(Struct, frozen=True, kw_only=True):
     """One model as its endpoint describes it. Zero and None mean that it does not say.
 
     `context_tokens` is what the model has, `loaded_tokens` the window it runs with now.
@@ -36,8 +36,7 @@ class KnownModel:
     reasoning: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelList:
+class ModelList(Struct, frozen=True):
     """A list, the address it came from without credentials, and when."""
 
     models: tuple[KnownModel, ...]

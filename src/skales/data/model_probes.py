@@ -3,7 +3,7 @@
 Spec: providers.md; issue "All 26 providers", "Measured model contract".
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, NotFoundError
@@ -17,8 +17,7 @@ from skales.data.setting_names import open_object
 _ABILITIES = ("tools", "parallel_calls", "json", "vision")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeResult:
+class ProbeResult(Struct, frozen=True, kw_only=True):
     """What one model was seen to do; None where trying did not tell, 0 for a window that was not measured.
 
     `address` is where it ran: the same name at another address may be another model.

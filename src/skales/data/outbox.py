@@ -12,8 +12,9 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct, structs
 
 from skales.core.clock import Clock
 from skales.core.errors import ConflictError, NotFoundError
@@ -45,8 +46,7 @@ OPEN_STATES = frozenset({OutboxState.INTENDED, OutboxState.SENDING})
 UNSURE_STATES = OPEN_STATES | {OutboxState.MAYBE}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """What is to be sent. `conversation` is the one in which the same must not be sent twice.
 
     `arguments` are as they stand in the conversation; `action` says in words what they do.
@@ -60,8 +60,7 @@ class Draft:
     action: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Struct, frozen=True, kw_only=True):
     """One sending. `key` is what the other side may know it by; `content` is equal for what says the same.
 
     `note` says why it stands as it does, `by` which surface a person decided on.
@@ -112,14 +111,14 @@ class OutboxStore:
         self, intent_id: str, allowed: frozenset[OutboxState], to: OutboxState, *, note: str = "", by: str = ""
     ) -> Intent:
         """Bring it into another state. Raises ConflictError when it is in none of the allowed ones, NotFoundError."""
-        return self._change(intent_id, allowed, lambda old: replace(old, state=to, note=note, by=by or old.by))
+        return self._change(intent_id, allowed, lambda old: structs.replace(old, state=to, note=note, by=by or old.by))
 
     def take_up(self, intent_id: str, by: str) -> Intent:
         """Send it again with the same key: for exactly one of several callers. Raises ConflictError, NotFoundError."""
         return self._change(
             intent_id,
             frozenset({OutboxState.MAYBE}),
-            lambda old: replace(
+            lambda old: structs.replace(
                 old, state=OutboxState.INTENDED, note="", by=by, attempts=old.attempts + 1, process=os.getpid()
             ),
         )
@@ -180,7 +179,7 @@ class OutboxStore:
             old = _read(intent_id, value)
             if old.state not in allowed:
                 raise ConflictError(f"This is settled already: it is {old.state}", hint="`skales outbox` shows it")
-            changed[:] = [replace(change(old), changed_ms=self._clock.now_ms())]
+            changed[:] = [structs.replace(change(old), changed_ms=self._clock.now_ms())]
             value.update(_write(changed[0]))
 
         try:

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import StorageError
 
 
-@dataclass(frozen=True, slots=True)
-class DataDirectory:
+class DataDirectory(Struct, frozen=True):
     """Names every file and folder below one root; creating the root is the only thing it does to the disk."""
 
     root: Path

@@ -5,7 +5,8 @@ Losing a file costs one full upload, nothing else. Sending is not its business.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.json import JsonValue, as_int, as_object, as_text
@@ -14,8 +15,7 @@ from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFile:
+class PublishedFile(Struct, frozen=True):
     """A file as it was sent: its time on this computer, and what it held."""
 
     size_bytes: int

@@ -11,8 +11,9 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import NotFoundError
@@ -23,8 +24,7 @@ _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenFile:
+class BrokenFile(Struct, frozen=True):
     """A file that could not be read. `kept_at` equals `path` when it could not be moved either."""
 
     path: Path

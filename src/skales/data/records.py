@@ -6,9 +6,10 @@ Knows nothing of what the objects mean. Spec: data-directory.md, "Write rules".
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
 from skales.core.json import JsonObject, JsonValue, as_list
@@ -29,8 +30,7 @@ Thing = TypeVar("Thing")
 _LAST_MOMENT_MS = 253_402_300_800_000
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One file as it was read. `value` is shared between readers; nobody changes it."""
 
     path: Path

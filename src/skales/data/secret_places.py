@@ -9,9 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, SkalesError, StorageError
 from skales.core.json import JsonValue, as_object, as_text
@@ -46,8 +47,7 @@ class Sealer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFile:
+class SecretFile(Struct, frozen=True):
     """A file and the paths to its secrets.
 
     `*` is every name of an object, `?` every one that secrets have, `[]` every entry of a list.

@@ -5,7 +5,8 @@ A secret may be bound to hosts and tools; judging a call by that is not its busi
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError
@@ -26,8 +27,7 @@ _LEAST, _MOST = 6, 65_536
 _MOST_SECRETS = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedSecret:
+class NamedSecret(Struct, frozen=True, kw_only=True):
     """A secret without its value. Empty `hosts` and `tools` bind it to none in particular."""
 
     name: str

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from skales.core.errors import NotFoundError, SkalesError, StorageError
 from skales.core.json import JsonValue, as_object, as_text, parse_json
 from skales.data.document import dump_object, lock_for, read_bytes, storage_errors, write_bytes, write_object
@@ -25,8 +27,7 @@ _MANIFEST = "manifest.json"
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Masks:
+class Masks(Struct, frozen=True):
     """How secrets are masked in a text and in JSON, and how the markers are counted that stand for them."""
 
     text: Callable[[str], str]
@@ -34,8 +35,7 @@ class Masks:
     markers: Callable[[str], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class SweptFile:
+class SweptFile(Struct, frozen=True):
     """A file with secrets in it: what kind of place, its path below the data folder, and a marker for each secret."""
 
     place: str
@@ -45,8 +45,7 @@ class SweptFile:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class Sweep(Struct, frozen=True, kw_only=True):
     """What a look found. `id` names the backup, empty when nothing was changed; `unread` could not be read."""
 
     looked_at: int = 0
@@ -60,8 +59,7 @@ class Sweep:
         return sum(len(file.markers) for file in self.found)
 
 
-@dataclass(frozen=True, slots=True)
-class TakenBack:
+class TakenBack(Struct, frozen=True):
     """What an undo did: files that are as they were, and those that changed meanwhile and stay masked."""
 
     restored: tuple[str, ...] = ()

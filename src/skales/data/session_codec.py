@@ -7,8 +7,9 @@ Spec: data-directory.md, "sessions/<id>.json".
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
@@ -33,16 +34,14 @@ _FIRST_KEYS = {"id", "title", "provider", "model", "agentId", "createdAt", "upda
 SESSION_KEYS = _FIRST_KEYS | {"queued", "pinned", "folder", "versions", COMPACTIONS}
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A message sent while a turn ran. In the file it is its text, or an object when files go with it."""
 
     text: str
     attachments: tuple[ContentPart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """One conversation. `messages` leaves out entries of the file that are no messages; the file keeps them.
 
     `queued` was sent while a turn ran. `folder` is empty for none. `versions` says from which messages

@@ -7,7 +7,8 @@ same is not done again unasked. Entries that are neither are kept unread.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
@@ -16,8 +17,7 @@ from skales.core.message import Message, Role
 COMPACTIONS = "compactions"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class Compaction(Struct, frozen=True, kw_only=True):
     """One mark. `tokens` is about what the summary takes; one that is `undone` has no summary and no effect."""
 
     up_to: int

@@ -9,8 +9,9 @@ import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError, StorageError
 from skales.core.ids import SessionId
@@ -34,8 +35,7 @@ _CACHED_SESSIONS = 16
 _FOLDER_MODE = 0o700
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A file's content, never altered in place, and what it means."""
 
     raw: dict[str, JsonValue]
@@ -43,8 +43,7 @@ class Loaded:
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """What a file shall hold; the first `kept` messages, all by default, are those it held before."""
 
     raw: dict[str, JsonValue]

@@ -7,8 +7,9 @@ Not the search across conversations, which is the index's; that one matches word
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from skales.core.message import Message, Role
 
@@ -23,8 +24,7 @@ _PHRASE_OR_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class MessageHit:
+class MessageHit(Struct, frozen=True):
     """A message with every word of a query; `spans` are the matches within the snippet, as start and end."""
 
     index: int

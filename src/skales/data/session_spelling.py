@@ -8,9 +8,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never, cast
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
 from skales.core.message import ContentPart, FilePart, ImagePart, Role, TextPart, Usage
@@ -244,8 +245,7 @@ def _own_usage(raw: JsonValue) -> Usage | None:
     return Usage(given, written, cached)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spelling:
+class _Spelling(Struct, frozen=True):
     """How one key of an entry becomes one attribute of a Message, and back.
 
     `recognise` is `read` for values that `write` would spell just so, and None for any other. Without it every message

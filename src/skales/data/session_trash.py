@@ -6,8 +6,9 @@ store can bring back, is listed; deleting it for good takes the older ones along
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, NotFoundError, StorageError
 from skales.core.ids import SessionId
@@ -18,8 +19,7 @@ from skales.data.quarantine import Quarantine
 from skales.data.session_codec import check_session, session_from_disk
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedSession:
+class DeletedSession(Struct, frozen=True):
     """A conversation that can be brought back. `title` is empty for one without words."""
 
     id: SessionId
@@ -28,8 +28,7 @@ class DeletedSession:
     message_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedSessions:
+class DeletedSessions(Struct, frozen=True):
     """The newest of what was deleted, and how many there are in all."""
 
     shown: tuple[DeletedSession, ...]

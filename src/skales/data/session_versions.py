@@ -7,7 +7,8 @@ form would grow deeper with every change until no document could hold it. Entrie
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
@@ -19,8 +20,7 @@ _NOBODY = -1
 _PAIR = 2  # the present tail and one other
 
 
-@dataclass(frozen=True, slots=True)
-class VersionMark:
+class VersionMark(Struct, frozen=True):
     """From message `at` on there are `count` tails, in order of creation; number `current` is the one in `messages`."""
 
     at: int
@@ -96,8 +96,7 @@ def entries_from(raw: JsonObject, index: int) -> Sequence[JsonValue]:
     return messages[_position_or_end(messages, index) :]
 
 
-@dataclass(frozen=True, slots=True)
-class _Siblings:
+class _Siblings(Struct, frozen=True):
     """Where the tails of one place stand in `versions`, in order; without a mark the present one is beyond its end."""
 
     places: Sequence[int]

@@ -7,9 +7,11 @@ Spec: data-directory.md, "sessions/<id>.json"; orchestrator.md, "Turn flow".
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypedDict, Unpack, cast
+
+from msgspec import Struct, structs
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
@@ -71,8 +73,7 @@ class SessionChanges(TypedDict, total=False):
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptMask:
+class TranscriptMask(Struct, frozen=True):
     """Takes the secrets out of what is written; without one everything is written as it is."""
 
     message: Callable[[Message], Message] = lambda message: message
@@ -166,7 +167,7 @@ class SessionStore:
                 raw["title"] = title
             if unqueue:
                 raw = _with_changes(raw, {"queued": queued})
-            return Changed(raw, replace(old, messages=history, queued=queued, title=title, updated_ms=now_ms))
+            return Changed(raw, structs.replace(old, messages=history, queued=queued, title=title, updated_ms=now_ms))
 
         return self._files.change(session_id, alter)
 
@@ -177,7 +178,7 @@ class SessionStore:
         def alter(loaded: Loaded) -> Changed:
             queued = (*loaded.session.queued, self._mask_waiting(Waiting(text, attachments)))
             raw = _with_changes(loaded.raw | {"updatedAt": now_ms}, {"queued": queued})
-            return Changed(raw, replace(loaded.session, queued=queued, updated_ms=now_ms))
+            return Changed(raw, structs.replace(loaded.session, queued=queued, updated_ms=now_ms))
 
         return self._files.change(session_id, alter)
 
@@ -193,7 +194,7 @@ class SessionStore:
         def alter(loaded: Loaded) -> Changed:
             raw, old = _with_changes(loaded.raw, changes), loaded.session
             new = session_from_disk(session_id, raw, mtime_ms=old.updated_ms, messages=old.messages)
-            return Changed(raw, replace(new, created_ms=old.created_ms, updated_ms=old.updated_ms))
+            return Changed(raw, structs.replace(new, created_ms=old.created_ms, updated_ms=old.updated_ms))
 
         return self._files.change(session_id, alter)
 
@@ -222,7 +223,7 @@ class SessionStore:
 
         Raises InputError when it does not fit the messages, which changed meanwhile.
         """
-        masked = replace(mark, summary=self._mask.text(mark.summary))
+        masked = structs.replace(mark, summary=self._mask.text(mark.summary))
         return self._mark(session_id, lambda loaded: add_compaction(loaded.raw, masked, loaded.session.messages))
 
     def remove_compaction(self, session_id: SessionId, up_to: int) -> Session:
@@ -238,7 +239,7 @@ class SessionStore:
         old, entries = source.session, first_entries(source.raw, until_index)
 
         def write(new_id: SessionId) -> tuple[dict[str, JsonValue], Session]:
-            head = replace(
+            head = structs.replace(
                 old,
                 id=new_id,
                 title=f"{old.title} (branch)" if old.title else "",
@@ -334,7 +335,7 @@ class SessionStore:
         def alter(loaded: Loaded) -> Changed:
             raw, old = change(loaded), loaded.session
             new = session_from_disk(session_id, raw, mtime_ms=old.updated_ms, messages=old.messages)
-            return Changed(raw, replace(new, created_ms=old.created_ms, updated_ms=old.updated_ms))
+            return Changed(raw, structs.replace(new, created_ms=old.created_ms, updated_ms=old.updated_ms))
 
         return self._files.change(session_id, alter)
 

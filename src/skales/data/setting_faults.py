@@ -1,9 +1,9 @@
 """Reads the object of settings.json forgivingly: a value of the wrong type costs itself alone, and is named."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
+from msgspec import Struct
 from pydantic import (
     ValidationError,
 )
@@ -29,8 +29,7 @@ _WANTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SettingFault:
+class SettingFault(Struct, frozen=True):
     """A value of the file that does not count. `reason` goes on from the name: `must be true or false`."""
 
     place: Place

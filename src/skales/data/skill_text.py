@@ -5,7 +5,8 @@ Pure. Spec: skills.md, "SKILL.md rules", "Import"; SKL-01, SKL-02.
 
 import json
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.data.frontmatter import FrontMatterError, read_front, split_front_matter, text_of
@@ -16,8 +17,7 @@ _MANIFEST_CHARS = 160
 FOLDER_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
+class Skill(Struct, frozen=True, kw_only=True):
     """One skill. `folder` finds it; `is_user_invoked` says that only a person may call for it."""
 
     folder: str

@@ -5,8 +5,9 @@ Spec: orchestrator.md, "Streaming, cost, interruption" (ceilings).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from skales.core.clock import Clock, to_datetime
 from skales.core.errors import BrokenDocumentError, NotFoundError
@@ -19,8 +20,7 @@ from skales.data.quarantine import Quarantine
 from skales.data.records import update_or_start_over
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
+class Spending(Struct, frozen=True, kw_only=True):
     """US dollars spent, those allowed beyond the ceiling, and whether the person was asked at half of it."""
 
     spent_usd: float = 0.0
@@ -52,7 +52,7 @@ class SpendingStore:
         """Count a call; without a conversation for the day alone. Raises StorageError."""
 
         def more(before: Spending) -> Spending:
-            return replace(before, spent_usd=before.spent_usd + cost_usd)
+            return structs.replace(before, spent_usd=before.spent_usd + cost_usd)
 
         self.change_today(more)
         if is_safe_id(session_id):

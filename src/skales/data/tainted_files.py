@@ -10,8 +10,9 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, NotFoundError
@@ -26,8 +27,7 @@ _HASHED_BYTES = 4 * 1024 * 1024
 _SOURCES_KEPT = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaintedFile:
+class TaintedFile(Struct, frozen=True, kw_only=True):
     """One file, or with `is_folder` everything below a folder."""
 
     path: str
@@ -40,8 +40,7 @@ class TaintedFile:
     noted_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TaintedNote:
+class TaintedNote(Struct, frozen=True):
     """Something kept elsewhere than in a file of the person: a memory, a skill, a task. `token` is its id or name."""
 
     kind: str
@@ -49,8 +48,7 @@ class TaintedNote:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     stamp: Stamp
     files: Mapping[str, TaintedFile]
     by_size: Mapping[int, Sequence[TaintedFile]]
@@ -159,7 +157,7 @@ class TaintedFiles:
         )
         if entry.is_folder:
             return entry
-        return replace(entry, mtime_ns=seen.st_mtime_ns, size_bytes=seen.st_size, digest=_digest(path, seen))
+        return structs.replace(entry, mtime_ns=seen.st_mtime_ns, size_bytes=seen.st_size, digest=_digest(path, seen))
 
     def _load(self) -> _Known:
         with self._lock:

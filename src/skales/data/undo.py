@@ -11,8 +11,9 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError, StorageError
@@ -35,8 +36,7 @@ _REMEMBERED = 300
 _BESIDE_MOST = 1_000
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """Steps that were read lately, by id."""
 
     steps: dict[str, tuple[Stamp, UndoStep]] = field(default_factory=dict[str, tuple[Stamp, UndoStep]])

@@ -7,8 +7,9 @@ that look, when a second change could leave the same times. What is passed over 
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from skales.data.undo_files import CAN_WALK, FOLDER_FLAGS, Keep, at, hold_parent, is_link, state_of
 from skales.data.undo_shape import State
@@ -30,16 +31,14 @@ REBUILT = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """An entry at one look. `mark` is what tells that it was not touched since; None for what must be read again."""
 
     state: State
     mark: Mark | None
 
 
-@dataclass(slots=True)
-class Look:
+class Look(Struct):
     """What one look found, by path, and what it passed over, with its identity where that is known."""
 
     found: dict[str, Seen] = field(default_factory=dict[str, Seen])
@@ -48,8 +47,7 @@ class Look:
     kept_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class Scan(Struct, frozen=True, kw_only=True):
     """How to look. `is_open` says of a name and a path whether it may be read; `passes_over` are folders not entered.
 
     `now_ns` is the file system's own time. `room_bytes` is what may be kept of contents that are not known yet.

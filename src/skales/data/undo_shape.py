@@ -5,8 +5,9 @@ the store beside it and are named here by their hash.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.data.records import moment_ms
@@ -42,8 +43,7 @@ class StepState(StrEnum):
     PARTIAL = "partial"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """What is at a place at one moment.
 
     `digest` is the SHA-256 of a file's content, empty when that was too large to be read; then size and time tell one
@@ -82,8 +82,7 @@ class State:
 ABSENT = State(Kind.ABSENT)
 
 
-@dataclass(frozen=True, slots=True)
-class UndoItem:
+class UndoItem(Struct, frozen=True):
     """One thing that a step changed. `name` is a path, or what the area calls it."""
 
     area: Area
@@ -93,8 +92,7 @@ class UndoItem:
     is_undone: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoStep:
+class UndoStep(Struct, frozen=True, kw_only=True):
     """One change on the timeline.
 
     `undoes` names the steps that an undo or a redo is about; it is empty for a change of another kind. `notes` say what

@@ -7,8 +7,9 @@ AES-256-GCM; what is bound to a sealed value is its place, so that it opens nowh
 import secrets
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.data.key_store import GRACE_S, PATIENCE_S, KeyStore, StorePlace, find_key_store
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 
-@dataclass(frozen=True, slots=True)
-class VaultStatus:
+class VaultStatus(Struct, frozen=True):
     """How secrets are kept. `store` is the key store's name where it is known; `trouble` is what is wrong with it."""
 
     place: KeyPlace

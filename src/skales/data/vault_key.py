@@ -14,8 +14,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, ConflictError, NotFoundError, StorageError
 from skales.core.json import JsonValue, as_text
@@ -91,8 +92,7 @@ class KeyPlace(StrEnum):
     FILE = "file"
 
 
-@dataclass(frozen=True, slots=True)
-class MasterKey:
+class MasterKey(Struct, frozen=True):
     """A key. Two keys are never of the same id."""
 
     secret: bytes

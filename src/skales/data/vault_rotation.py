@@ -4,7 +4,7 @@ At every moment each value opens with the new key or an old one; a change that w
 Spec: security.md, "Secrets".
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.json import JsonValue
@@ -17,8 +17,7 @@ from skales.data.vault import Vault
 from skales.data.vault_text import is_mask, is_sealed, key_id_of
 
 
-@dataclass(frozen=True, slots=True)
-class SecretCount:
+class SecretCount(Struct, frozen=True):
     """The secrets on the disk: sealed ones, plain ones, and sealed ones that do not open."""
 
     sealed: int

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from skales.core.errors import NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.data.document import read_object
@@ -25,8 +27,7 @@ RESERVED = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A value to fill in; `default` is empty when there is none."""
 
     name: str
@@ -34,8 +35,7 @@ class Parameter:
     default: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to do, with the tools that may help."""
 
     text: str

@@ -7,11 +7,11 @@ import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, field
 
 from skales.core.clock import Clock
 from skales.core.errors import ConfigurationError
@@ -37,8 +37,7 @@ def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class Store(Struct, frozen=True, kw_only=True):
     """The folder of local models, what belongs into it, and how it is fetched."""
 
     folder: Path
@@ -107,8 +106,7 @@ async def fetch_missing(store: Store, report: Report, *, starter: bool = True) -
         lock.release()
 
 
-@dataclass(slots=True)
-class _Meter:
+class _Meter(Struct):
     """Bytes over several packages as one bar."""
 
     report: Report

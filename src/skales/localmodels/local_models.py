@@ -5,11 +5,11 @@ Spec: local-models.md.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct, field
 
 from skales.core.clock import Clock
 from skales.core.errors import ConfigurationError, NotFoundError
@@ -34,8 +34,7 @@ _GGUF_MAGIC = b"GGUF"
 _KEY_DIGITS = 48
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModel:
+class InstalledModel(Struct, frozen=True):
     """A model file in the folder. `id` is the file's name without its ending."""
 
     id: str
@@ -44,8 +43,7 @@ class InstalledModel:
     is_tiny: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalStatus:
+class LocalStatus(Struct, frozen=True, kw_only=True):
     """What is in place. `model_id` is the running model, else the one that would be used when none is named.
 
     `tool_accuracy` is of that model, such as `12 of 20`, empty when nobody measured it.
@@ -59,8 +57,7 @@ class LocalStatus:
     tool_accuracy: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(Struct, frozen=True, kw_only=True):
     """What LocalModels otherwise makes itself: its folder and catalogue, how the child starts, where keys come from."""
 
     store: Store | None = None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import ConfigurationError
@@ -42,8 +43,7 @@ class LocalAddress:
     context_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launcher:
+class Launcher(Struct, frozen=True, kw_only=True):
     """How a child is started. Tests start another program here."""
 
     command: Sequence[str]

@@ -1,7 +1,8 @@
 """`model-settings.json`: how each model runs. A value that makes no sense counts as not set. Spec: local-models.md."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.json import JsonObject, as_object, as_text
@@ -10,8 +11,7 @@ from skales.data.quarantine import Quarantine
 from skales.localmodels.catalog import Starter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True, kw_only=True):
     """How one model runs. `context_tokens` and `threads` 0 mean what fits; `gpu_layers` -1 means as many as fit."""
 
     context_tokens: int = 0

@@ -14,11 +14,11 @@ import sys
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.core.errors import ConfigurationError, SkalesError, StorageError
 from skales.data.document import storage_errors
@@ -41,8 +41,7 @@ _NOT_THERE = re.compile(r"No matching distribution|Could not find a version", re
 _ERROR_LINE = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Pip:
+class Pip(Struct, frozen=True):
     """How pip is started. `options` are further arguments, such as where a test keeps its packages."""
 
     command: Sequence[str] = (sys.executable, "-m", "pip")

@@ -6,8 +6,9 @@ Reads only; what the complaint means is decided in `faults`.
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+
+from msgspec import Struct, structs
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text, parse_json
 
@@ -30,8 +31,7 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 _WAIT_IN_TEXT = re.compile(r"(?:try again|retry) (?:in|after) (?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(Struct, frozen=True):
     """`message` is one line for people, `codes` all machine words joined, `status` a number the body itself names.
 
     `wait_s` is the pause the body asks for in a field of its own.
@@ -58,7 +58,7 @@ def read_body(text: str) -> Complaint:
     except ValueError:
         return Complaint(message=_tidy(text))
     complaint = read_json(value)
-    return complaint if complaint.message else replace(complaint, message=_tidy(text))
+    return complaint if complaint.message else structs.replace(complaint, message=_tidy(text))
 
 
 def read_json(value: JsonValue) -> Complaint:

@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
+from msgspec import structs
+
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.ids import IdSource, RandomIds
 from skales.core.message import Usage
@@ -124,7 +126,7 @@ class ConstrainedProvider:
         text = conversation.question.text
         mentions = find_mentions(text)
         if self._tiny:
-            mentions = replace(mentions, runs=copyable_runs(text, mentions))
+            mentions = structs.replace(mentions, runs=copyable_runs(text, mentions))
         examples = (build_example(tool, mentions) for tool in offer)
         shown = Shown(
             lines=[f"- {tool.name}: {tool.description.strip().partition(chr(10))[0]}" for tool in offer],

@@ -5,7 +5,9 @@ Every sentence names the provider and where it is, none names the key. Spec: pro
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct, structs
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonValue
@@ -34,8 +36,7 @@ class Peer:
         return text.replace(self.secret, "…") if self.secret else text
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """When a cause applies: the status alone settles it, or the words do for one of these statuses (0 = none given)."""
 
     fault: ProviderFault
@@ -170,7 +171,7 @@ def status_fault(peer: Peer, status: int, headers: Mapping[str, str], body: str,
 def stream_fault(peer: Peer, error: JsonValue, now_ms: int) -> ProviderError:
     """The error for an error object inside a response whose status was a success."""
     raw = read_json(error)
-    complaint = replace(raw, message=peer.conceal(raw.message), codes=peer.conceal(raw.codes))
+    complaint = structs.replace(raw, message=peer.conceal(raw.message), codes=peer.conceal(raw.codes))
     fault = _decide(complaint.status, complaint)
     message, hint = _explain(peer, fault, complaint, complaint.status)
     return _worth_a_retry(ProviderError(message, fault=fault, hint=hint), complaint, {}, now_ms)

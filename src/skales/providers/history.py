@@ -5,7 +5,9 @@ Spec: orchestrator.md, "Tool-call hardening".
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from skales.core.message import ImagePart, Message, Role, TextPart
 from skales.core.tool import ToolCall
@@ -13,8 +15,7 @@ from skales.core.tool import ToolCall
 NOT_RUN = "Cancelled, not run: the turn ended before this call had a result."
 
 
-@dataclass(slots=True)
-class _Slot:
+class _Slot(Struct):
     """A call of an assistant message and the first result that came for it."""
 
     call: ToolCall

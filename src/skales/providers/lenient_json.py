@@ -8,7 +8,8 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue
 
@@ -70,8 +71,7 @@ def _read_float(text: str) -> float:
     return value
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """A position in a text; each method reads one thing and moves on."""
 
     text: str

@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import anyio
+from msgspec import Struct, structs
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text, parse_json
 from skales.data.model_lists import KnownModel
@@ -31,8 +32,7 @@ _AT_ONCE = 8
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundServer:
+class FoundServer(Struct, frozen=True):
     """A server that answers. `needs_key` says that it runs but asks for one before it tells its models."""
 
     provider_id: str
@@ -55,8 +55,7 @@ class Place:
     wants_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """What a server said; status 0 for nothing usable."""
 
     status: int
@@ -171,7 +170,7 @@ def _read_shown(name: str, shown: JsonObject, loaded_tokens: int) -> KnownModel:
     if "capabilities" not in shown:
         return model
     able = set(map(as_text, as_list(shown.get("capabilities"))))
-    return replace(model, tools="tools" in able, vision="vision" in able, reasoning="thinking" in able)
+    return structs.replace(model, tools="tools" in able, vision="vision" in able, reasoning="thinking" in able)
 
 
 # --- LM Studio ---
@@ -212,7 +211,7 @@ async def _describe_llamacpp(server: _Server, models: list[KnownModel]) -> bool:
         loaded_tokens = as_int(started.get("n_ctx")) or as_int(props.get("n_ctx")) or models[0].loaded_tokens
         senses = as_object(props.get("modalities"))
         sees = senses["vision"] is True if "vision" in senses else models[0].vision
-        models[0] = replace(models[0], loaded_tokens=max(loaded_tokens, 0), vision=sees)
+        models[0] = structs.replace(models[0], loaded_tokens=max(loaded_tokens, 0), vision=sees)
     return True
 
 

@@ -10,7 +10,9 @@ import struct
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field, structs
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.events import Progress
@@ -68,8 +70,7 @@ _TOLD_WINDOW = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeFinding:
+class ProbeFinding(Struct, frozen=True):
     """What one step showed; `outcome` None when it did not tell, with the reason in `detail`."""
 
     subject: str
@@ -80,8 +81,7 @@ class ProbeFinding:
 ProbeEvent = Progress | ProbeFinding | ProbeResult
 
 
-@dataclass
-class _Answer:
+class _Answer(Struct):
     """What came back for one request."""
 
     text: str = ""
@@ -122,7 +122,7 @@ async def probe_model(
         context_tokens, finding = await _measure_window(provider, model, context_ceiling_tokens)
         yield finding
     yield Progress("done", total, total, "steps")
-    yield replace(
+    yield structs.replace(
         ProbeResult(address="", context_tokens=context_tokens),
         tools=found["tools"],
         parallel_calls=found["parallel_calls"],

@@ -7,11 +7,11 @@ Spec: orchestrator.md, "Streaming, cost, interruption"; providers.md, "Rules".
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import Struct, field
 
 from skales.core.clock import Clock, SystemClock
 from skales.core.errors import ProviderError
@@ -56,8 +56,7 @@ _MAX_LIST_BYTES = 8 * 1024 * 1024
 _MAX_PAGES = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What a provider takes from outside besides its endpoint; tests put their own in.
 
     `window_of` tells a model's context window instead of what the provider itself knows.
@@ -69,8 +68,7 @@ class Surroundings:
     clock: Clock = field(default_factory=SystemClock)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """An endpoint checked and ready to be asked."""
 
     peer: Peer

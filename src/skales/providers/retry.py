@@ -6,9 +6,9 @@ Spec: orchestrator.md, "Streaming, cost, interruption".
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 
 import anyio
+from msgspec import Struct
 
 from skales.core.errors import ProviderError
 from skales.core.ports import CallReady, Finished, ProviderEvent, ReasoningPiece, RetryPlanned, TextPiece
@@ -19,8 +19,7 @@ _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """How often, and by whose clock and dice. `jitter` gives numbers from 0 up to 1."""
 
     tries: int = 3

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import anyio
 import anyio.to_thread
 from anyio.abc import SocketStream
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import ConfigurationError, InputError, ProviderError, ProviderFault
@@ -31,8 +32,7 @@ _THANKS = b"You are signed in. Close this page and go back to Skales."
 _NOT_THIS = b"Nothing is here."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInOrder:
+class SignInOrder(Struct, frozen=True, kw_only=True):
     """Where and as which application to sign in. An empty `client_id` means that nobody set it up."""
 
     provider_id: str

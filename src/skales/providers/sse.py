@@ -4,7 +4,7 @@ A body that is no event stream shows as `stray` text: lines that no event stream
 no event came. Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.core.errors import ProviderError, ProviderFault
 
@@ -14,8 +14,7 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerEvent:
+class ServerEvent(Struct, frozen=True):
     """One dispatched event. `name` is empty unless the stream named it."""
 
     name: str

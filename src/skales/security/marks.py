@@ -6,7 +6,8 @@ a character behind them that says which secret stood there; at the end they beco
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 STARS = "***"
 
@@ -25,8 +26,7 @@ _END = re.compile(r"[A-Za-z0-9_-]{4}\Z")
 Mark = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """A secret that was found: its kind in words, what of its beginning may be shown, and all of it."""
 
     kind: str

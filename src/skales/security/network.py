@@ -5,10 +5,11 @@ address a name resolves to before it connects. Spec: security.md, "Network".
 """
 
 import re
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import assert_never
 from urllib.parse import quote, urljoin
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.core.tool import Outcome, Verdict
@@ -39,8 +40,7 @@ _METADATA_NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkPolicy:
+class NetworkPolicy(Struct, frozen=True):
     """`allow_loopback` lets tools reach this computer, `allow_lan` the local network and the tailnet.
 
     `blocked_domains` are hosts in the spelling of `parse_domain`; what is below one of them is blocked as well.
@@ -51,8 +51,7 @@ class NetworkPolicy:
     blocked_domains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedUrl:
+class CheckedUrl(Struct, frozen=True):
     """An address taken apart as a browser does. Only `url` may be requested; `host` has no brackets."""
 
     scheme: str

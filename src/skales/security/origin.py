@@ -4,15 +4,15 @@ For a server on loopback without remote access. Says nothing about tokens. Spec:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _HTTP_PORT = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestOrigin:
+class RequestOrigin(Struct, frozen=True, kw_only=True):
     """What a request says about where it comes from.
 
     `host_values` holds one entry per Host line; the others are None when the header is missing. `port` is ours.
@@ -27,8 +27,7 @@ class RequestOrigin:
     method: str
 
 
-@dataclass(frozen=True, slots=True)
-class OriginVerdict:
+class OriginVerdict(Struct, frozen=True):
     """Answer the request, or refuse it with this status before its body is read."""
 
     status: Literal[200, 400, 403]

@@ -7,8 +7,9 @@ put there since. Reads links and file identities, nothing else. Spec: security.m
 import errno
 import os
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.core.tool import Outcome, Verdict
@@ -18,8 +19,7 @@ from skales.security.path_spelling import find_spelling_fault
 _MAX_LINKS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class PathPolicy:
+class PathPolicy(Struct, frozen=True):
     """Where tools may go. The workspace is always allowed; `blocked` (folders or files) beats everything else.
 
     `unrestricted` allows whatever is not blocked.

@@ -6,9 +6,10 @@ nothing. Time grows with the length of the text, whatever it says. Personal data
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.core.json import JsonValue
 from skales.security.key_shapes import find_keys, looks_random, read_key
@@ -118,8 +119,7 @@ def conceal_value(value: JsonValue, mask: Callable[[str], str], opaque: Collecti
     return _redact_below(value, _Masking(mask, mark_named, frozenset(opaque)), "", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Masking:
+class _Masking(Struct, frozen=True):
     """How texts are masked, what stands for a value of a name, and whose values are passed over."""
 
     text: Callable[[str], str]

@@ -6,8 +6,9 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.security.paths import PathPolicy, resolve_path
@@ -25,8 +26,7 @@ _GIT_SECRET = re.compile(r"://[^/\s\"]*:[^@\s\"]+@|extraheader|token|password|se
 _GIT_LIMIT_BYTES = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enclosure:
+class Enclosure(Struct, frozen=True, kw_only=True):
     """What there is for a program. All paths are real ones: absolute, no link on the way.
 
     `readable` and `writable` hold folders and files. `private` is closed but for what of it is one of these; `blocked`
@@ -44,8 +44,7 @@ class Enclosure:
     network: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What an enclosure is made from besides the rules.
 
     `private` is the data directory. `programs` are folders and files that a program needs besides the system's and

@@ -5,8 +5,9 @@ The program is alone in its process namespace, which ends with it. Spec: securit
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.security.sandbox import Enclosure, is_below, outermost_first
 
@@ -32,8 +33,7 @@ _MEETING_PLACES = ("/run", "/tmp", "/var/tmp", "/var/run", "/dev/shm")  # noqa: 
 _PLAIN_ID = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Bubblewrap:
+class Bubblewrap(Struct, frozen=True):
     """A bubblewrap that works on this computer. Older ones lack what the two switches say."""
 
     program: str

@@ -4,7 +4,8 @@ Only reads the text; nothing is run or expanded. Spec: security.md, "Dangerous-c
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.tool import Outcome, Verdict
 from skales.security.shell_calls import find_calls
@@ -20,8 +21,7 @@ from skales.security.shell_tree import Command, Script, Word
 _WINDOWS_PATH = re.compile(r"\.\.\\|(?<![A-Za-z])[A-Za-z]:\\")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandJudgement:
+class CommandJudgement(Struct, frozen=True):
     """What is known about a command.
 
     `verdict` denies what the guard forbids, asks when the text was not understood, else allows (the safety level

@@ -1,7 +1,8 @@
 """One program with its arguments, and the questions rules ask about them. Pure."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_tree import Word
 
@@ -9,8 +10,7 @@ _EXTENSION = re.compile(r"\.(?:exe|com|cmd|bat)\Z")
 _VERSION = re.compile(r"(python|pypy|perl|ruby|lua|php)[0-9][0-9.]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A program started with these arguments. `name` is lower case, without folder, version and `.exe`."""
 
     name: str

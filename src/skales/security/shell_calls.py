@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_call import Call, make_call
 from skales.security.shell_code import shell_texts
@@ -13,8 +14,7 @@ from skales.security.shell_wrappers import started_by
 _MAX_CALLS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Calls, outermost first; texts to be read as commands; and in words what stayed unclear."""
 
     calls: tuple[Call, ...] = ()

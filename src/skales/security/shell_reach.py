@@ -5,7 +5,8 @@ Pure; judges nothing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_calls import find_calls
 from skales.security.shell_flow import DOWNLOADERS, fed_texts
@@ -24,8 +25,7 @@ _RUN_VARIABLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """All scripts a command line holds, outermost first, and in words what was not understood."""
 
     scripts: tuple[Script, ...]

@@ -1,21 +1,20 @@
 """The shape of a guard rule: which programs it looks at, and what their arguments must say to break it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_call import Call
 
 
-@dataclass(frozen=True, slots=True)
-class Danger:
+class Danger(Struct, frozen=True):
     """A rule's name and what the command would do, as the end of "the command would …"."""
 
     rule: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """`breaks` is asked about calls of `programs` only."""
 
     danger: Danger

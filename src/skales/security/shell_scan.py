@@ -7,7 +7,8 @@ in the script. Grammar: POSIX.1-2017, Shell Command Language, and what bash adds
 
 import re
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.invisible import strip_invisible
 from skales.security.shell_tree import Command, Function, Group, HereDocument, Pipeline, Redirect, Script, Stage, Word
@@ -31,8 +32,7 @@ _BETWEEN = frozenset({"then", "elif", "else", "do"})
 _PREFIXES = frozenset({"!", "time", "coproc"})
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """The script and, in words, what in the text was not understood."""
 
     script: Script

@@ -4,11 +4,11 @@ Not a syntax tree to run: keywords of loops and conditions are gone, everything 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """One word after its quotes are taken off. Parameters stand in `text` as `$NAME`, substitutions as `$()`.
 
     `known` says that nothing in it is computed; `globbed` that it is a pattern (wildcards, braces); `tilde` that it
@@ -27,8 +27,7 @@ class Word:
         return self.known and not self.globbed and not self.tilde
 
 
-@dataclass(slots=True)
-class HereDocument:
+class HereDocument(Struct):
     """Lines handed to a command. They stand after it, so `body` is filled in later."""
 
     delimiter: str
@@ -37,8 +36,7 @@ class HereDocument:
     body: Word = field(default_factory=lambda: Word(""))
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(Struct, frozen=True):
     """`operator` without a file number; `target` is the file, or the text of a here-string."""
 
     operator: str
@@ -46,8 +44,7 @@ class Redirect:
     document: HereDocument | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A program with its arguments, or assignments and redirects alone."""
 
     words: tuple[Word, ...]
@@ -55,8 +52,7 @@ class Command:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Commands that a pipeline treats as one: subshell, braces, loop, condition. `words` are a loop's or a case's."""
 
     script: "Script"
@@ -67,8 +63,7 @@ class Group:
 Stage = Command | Group
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(Struct, frozen=True):
     """Stages from left to right. `alone` is false behind `!` or `time`, before `&&` or `||`, and in the background."""
 
     stages: tuple[Stage, ...]
@@ -76,16 +71,14 @@ class Pipeline:
     background: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function that is defined, not yet called."""
 
     name: str
     body: Stage
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """Pipelines in order, whatever joins them."""
 
     pipelines: tuple[Pipeline, ...] = ()

@@ -7,7 +7,8 @@ Shell Command Language, 2.2, 2.3 and 2.6; bash(1), QUOTING and EXPANSION.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.security.shell_quotes import decode_ansi_c, unescape_backtick
 from skales.security.shell_tree import HereDocument, Script, Word
@@ -31,8 +32,7 @@ _MAX_DEPTH = 24
 _QUOTED = "\0"
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """A word under way. `shape` has the unquoted characters only."""
 
     text: str = ""

@@ -4,7 +4,8 @@ Says where in the arguments the started program begins. Pure; judges nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_call import Call
 from skales.security.shell_tree import Word
@@ -13,8 +14,7 @@ from skales.security.shell_tree import Word
 _MAX_UNKNOWN = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapper:
+class _Wrapper(Struct, frozen=True):
     """How a program that starts another one reads its own arguments.
 
     `flags` are letters of options without a value, `values` options that take the next word. `skips` words follow

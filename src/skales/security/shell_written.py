@@ -6,7 +6,8 @@ Pure; only what stands in one command line is seen, files of earlier calls are n
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.security.shell_call import Call
 from skales.security.shell_calls import find_calls
@@ -18,8 +19,7 @@ _OUTPUT = frozenset({"-o", "--output", "-O", "--output-document", "-OutFile", "-
 _TO_ITS_NAME = ("wget", "wget2", "aria2c", "axel")
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A file, what is known to be in it, and whether it was loaded down."""
 
     path: str

@@ -5,8 +5,9 @@ together in one piece, but one block is never cut in two, except a list into its
 """
 
 import re
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from skales.server.markdown_display import ends_display, read_display
 
@@ -25,23 +26,20 @@ class BlockKind(StrEnum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A block begins. `note` is the language of code, the marker of a list item, the level of a heading."""
 
     kind: BlockKind
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Grew:
+class Grew(Struct, frozen=True):
     """More of the open block's text, without the marker that made it a block."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """The open block is over; `source` is all of its markdown."""
 
     source: str
@@ -71,8 +69,7 @@ _LASTING_HTML = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """The start of a line, as far as it must be known. `text` follows the marker, `note` is as in Opened.
 
     `column` is where the content of a list item starts; less indented lines are not its children. `closer` ends maths,
@@ -88,8 +85,7 @@ class _Line:
     closer: str = ""
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     kind: BlockKind
     column: int = 0
     fence: str = ""

@@ -1,26 +1,24 @@
 """What a conversation is given: its entries, the queue, the field for the next message."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.step_views import ApprovalCard, StepEntry, StepGroup
 from skales.server.views import Moment, Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A picture inside a message, as an inline address."""
 
     address: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(Struct, frozen=True):
     """Which of several tails is shown from message `at` on. `current` counts from 0."""
 
     template: ClassVar[str] = "chat/versions.html"
@@ -35,8 +33,7 @@ class Versions:
         return f"{self.current + 1}/{self.count}"
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryMark:
+class SummaryMark(Struct, frozen=True):
     """A summary stands for the messages above, when the model is asked. `html` is the summary, rendered.
 
     Only the newest one `can_undo`.
@@ -51,8 +48,7 @@ class SummaryMark:
     can_undo: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SentFile:
+class SentFile(Struct, frozen=True):
     """A file inside a message. `ending` is its kind in a few letters."""
 
     name: str
@@ -60,8 +56,7 @@ class SentFile:
     facts: str
 
 
-@dataclass(frozen=True, slots=True)
-class UserEntry:
+class UserEntry(Struct, frozen=True):
     """What the person said. `is_command` for `/tool …`."""
 
     template: ClassVar[str] = "chat/user.html"
@@ -74,24 +69,21 @@ class UserEntry:
     files: tuple[SentFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptRow:
+class ReceiptRow(Struct, frozen=True):
     """One line of an answer's receipt."""
 
     label: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnconfirmedClaim:
+class UnconfirmedClaim(Struct, frozen=True):
     """A sentence of an answer, and why what it says is not confirmed."""
 
     sentence: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerEntry:
+class AnswerEntry(Struct, frozen=True):
     """What the model said. `facts` are model, tokens and time in words; `incomplete` says why it ends early.
 
     `can_continue` only on the last one. `receipt` is what `facts` stand for in short. `remark` says that somebody else
@@ -118,8 +110,7 @@ class AnswerEntry:
 Entry = UserEntry | AnswerEntry | StepEntry | StepGroup | Versions | SummaryMark
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeLine:
+class NoticeLine(Struct, frozen=True):
     """A remark between messages. `level` is `info` or `warning`."""
 
     template: ClassVar[str] = "chat/notice.html"
@@ -148,8 +139,7 @@ _OTHER_MODEL_CODES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TurnOutcome:
+class TurnOutcome(Struct, frozen=True):
     """How a turn ended when it did not simply finish. `code` is the error's, empty when it was stopped."""
 
     template: ClassVar[str] = "chat/outcome.html"
@@ -175,8 +165,7 @@ class TurnOutcome:
         return self.code == "timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Consecutive entries. `older_before` is the index to load older ones from, 0 when there are none.
 
     `newer_from` is the index to load newer ones from, 0 at the end of the conversation; only then `place` says up to
@@ -190,8 +179,7 @@ class Stretch:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Struct, frozen=True):
     """Messages that wait for the running turn to end. `files` names what goes with each, in the same order."""
 
     template: ClassVar[str] = "chat/queue.html"
@@ -199,8 +187,7 @@ class Queue:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """The conversation as the disk has it. `place` says up to which event that is, for attaching to the stream."""
 
     template: ClassVar[str] = "chat/transcript.html"
@@ -213,8 +200,7 @@ class Transcript:
     outcome: TurnOutcome | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """Something to try. `text` goes into the message field."""
 
     label: str
@@ -222,8 +208,7 @@ class Example:
     is_command: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(Struct, frozen=True):
     """Who answers. `ready` false means that `trouble` says what is missing; `is_starter` shows the starter's card."""
 
     provider: str
@@ -234,8 +219,7 @@ class ModelFacts:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StarterFacts:
+class StarterFacts(Struct, frozen=True):
     """The model that comes with the program. `fetch_size` is empty when everything is on this computer already."""
 
     template: ClassVar[str] = "settings/starter.html"
@@ -245,8 +229,7 @@ class StarterFacts:
     accuracy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Welcome:
+class Welcome(Struct, frozen=True):
     """The first page: who answers, what that is good for, something to try. `folder` is the workspace while empty."""
 
     template: ClassVar[str] = "chat/welcome.html"
@@ -257,8 +240,7 @@ class Welcome:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Composer:
+class Composer(Struct, frozen=True):
     """The message field: who answers what is sent. No `provider_id` means what the settings say."""
 
     session_id: str = ""
@@ -274,8 +256,7 @@ class Composer:
         return {"provider": self.provider_id, "model": self.model, "label": self.label, "sees": sees}
 
 
-@dataclass(frozen=True, slots=True)
-class MarkList:
+class MarkList(Struct, frozen=True):
     """Whose text a conversation has read; empty shows nothing."""
 
     template: ClassVar[str] = "chat/marks.html"
@@ -283,8 +264,7 @@ class MarkList:
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChatPage:
+class ChatPage(Struct, frozen=True):
     """The conversation page; either a transcript or the welcome."""
 
     template: ClassVar[str] = "chat/page.html"

@@ -1,8 +1,9 @@
 """What the frame around every page is given: the sidebar, the way here, the tray, and the page of an error."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.views import Moment, Screen, Trouble
 
@@ -15,8 +16,7 @@ class RowState(StrEnum):
     WAITING = "waiting"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True):
     """A conversation in the sidebar. `folder` is empty for none."""
 
     id: str
@@ -28,24 +28,21 @@ class SessionRow:
     state: RowState = RowState.QUIET
 
 
-@dataclass(frozen=True, slots=True)
-class SessionGroup:
+class SessionGroup(Struct, frozen=True):
     """Conversations of one period."""
 
     label: str
     rows: tuple[SessionRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFolder:
+class SessionFolder(Struct, frozen=True):
     """A folder of the sidebar; what is in it is fetched when it is opened."""
 
     name: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionHit:
+class SessionHit(Struct, frozen=True):
     """A conversation that was found. `pieces` are the line around the words, those that are the words with true."""
 
     row: SessionRow
@@ -53,8 +50,7 @@ class SessionHit:
     pieces: tuple[tuple[str, bool], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionList:
+class SessionList(Struct, frozen=True):
     """A stretch of the sidebar's list. `next_before` is empty at the end; later stretches are not `is_first`.
 
     With a `query` only `hits` are shown; `folder` is the one the rows are in, empty outside of folders.
@@ -72,8 +68,7 @@ class SessionList:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceLink:
+class PlaceLink(Struct, frozen=True):
     """An entry of the navigation."""
 
     id: str
@@ -82,16 +77,14 @@ class PlaceLink:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Crumb:
+class Crumb(Struct, frozen=True):
     """A screen above the one that is shown."""
 
     address: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrayEntry:
+class TrayEntry(Struct, frozen=True):
     """Something that happened elsewhere. `kind` is `good`, `warn`, `bad` or `ask` and gives the colour."""
 
     id: str
@@ -105,8 +98,7 @@ class TrayEntry:
     is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tray:
+class Tray(Struct, frozen=True):
     """The notices. `place` says which state of the board this is, `showing` for which conversation's page."""
 
     template: ClassVar[str] = "tray.html"
@@ -116,8 +108,7 @@ class Tray:
     showing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
+class Shell(Struct, frozen=True):
     """The frame: navigation, conversations, look. `deleted` is a conversation that can still be brought back."""
 
     title: str
@@ -131,8 +122,7 @@ class Shell:
     tray: Tray = Tray()
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPage:
+class ErrorPage(Struct, frozen=True):
     """A page that cannot be shown, in plain words."""
 
     template: ClassVar[str] = "error.html"

@@ -9,11 +9,11 @@ twice changes nothing. Frames: `sync` (forget what is not on disk), `reload` (fe
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
 import anyio.to_thread
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import SkalesError
@@ -68,8 +68,7 @@ _LOOK_BACK = 30
 _SHORT_SOURCE = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A point in a session's stream. Numbers mean something within one epoch only: one life of the program."""
 
     epoch: str
@@ -80,8 +79,7 @@ class Place:
         return f"{self.epoch}-{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One message to the page. Without a name it is text that goes on; without a place it cannot be come back to."""
 
     name: str

@@ -4,13 +4,12 @@ Asked by the parser for a whole text and by the splitter while the text still co
 A single `$` is never maths: people write prices.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _CLOSERS = {"$$": "$$", "\\[": "\\]"}
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayStart:
+class DisplayStart(Struct, frozen=True):
     """A line that begins such maths. `is_whole` when the same line ends it."""
 
     closer: str

@@ -10,9 +10,10 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 _STATIC = Path(__file__).parent / "static"
 _MERMAID = "vendor/mermaid-tiny-11.17.2.js.gz"
@@ -30,8 +31,7 @@ _DIAGRAM_STYLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDocument:
+class FrameDocument(Struct, frozen=True):
     """HTML and the headers it must go out with."""
 
     html: str

@@ -1,8 +1,9 @@
 """What a tool step and the question before it are given."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
+
+from msgspec import Struct
 
 
 class StepState(StrEnum):
@@ -14,8 +15,7 @@ class StepState(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of a call, as text. A long one gets its own lines; a very long one is `folded`: how much it is."""
 
     name: str
@@ -24,16 +24,14 @@ class Argument:
     folded: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputLine:
+class OutputLine(Struct, frozen=True):
     """A line of a result that shows what changed. `kind` is `added`, `removed`, `place` or empty."""
 
     text: str
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StepEntry:
+class StepEntry(Struct, frozen=True):
     """A tool call: what it does in plain words, with what, and what came of it. `key` finds it on the page.
 
     `lines` is the change it made, or the result once more when that is a diff. `why` is where its rules are explained.
@@ -53,8 +51,7 @@ class StepEntry:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StepGroup:
+class StepGroup(Struct, frozen=True):
     """Consecutive calls of a turn that is over, under one line: `5 steps, 1 failed`."""
 
     template: ClassVar[str] = "chat/steps.html"
@@ -63,8 +60,7 @@ class StepGroup:
     steps: tuple[StepEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CardField:
+class CardField(Struct, frozen=True):
     """An argument of a waiting call as a field. `control` is as on the tools page; `help` says what it is for."""
 
     name: str
@@ -77,8 +73,7 @@ class CardField:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WhyLine:
+class WhyLine(Struct, frozen=True):
     """One rule's word about a call: `outcome` is `allow`, `ask` or `deny`; `link` leads to what would change it."""
 
     rule: str
@@ -91,8 +86,7 @@ class WhyLine:
     link: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalCard:
+class ApprovalCard(Struct, frozen=True):
     """A question that holds a turn. `arguments` is JSON to edit; `covers` says what a wider yes would allow.
 
     `past` says how many of the last calls that would have been, `sandbox` where a command would run, `why` which rules

@@ -8,9 +8,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
+
+from msgspec import Struct
 
 from skales.server.words import ENGLISH, catalogue_file, language
 
@@ -34,8 +35,7 @@ _MORE = re.compile(r"(?s)(.*) and (\d+) more")
 _AROUND = re.compile(r"(?s)([\s:;,(]*)(.*?)([\s).,]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     """A message with values: the texts between them, their names, and the translation.
 
     One that says hardly anything itself does not stand alone, only inside another.
@@ -47,8 +47,7 @@ class _Pattern:
     stands_alone: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Book:
+class _Book(Struct, frozen=True):
     """A language's messages: those without values by their text, the others with the most telling first.
 
     `by_word` has the places of the patterns that hold a word, each under its rarest; those under no word are under "".

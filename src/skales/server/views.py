@@ -4,9 +4,10 @@ A class names its template; parts of a page that never stand alone name none. Th
 conversation's stand in `*_views.py` beside this, those of other pages with what builds them in `ui/`.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
+
+from msgspec import Struct
 
 
 class View(Protocol):
@@ -34,16 +35,14 @@ class Screen(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A time for people, and for machines."""
 
     iso: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """Something went wrong: what, what to do next, and where that can be done."""
 
     message: str

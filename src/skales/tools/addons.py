@@ -2,10 +2,11 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 _TABLE = Path(__file__).with_name("addons.toml")
 
@@ -20,8 +21,7 @@ class AddonState(StrEnum):
     RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class Addon:
+class Addon(Struct, frozen=True):
     """One add-on. `about` is what it brings, `needs` what it takes besides the switch; both may be empty."""
 
     id: str

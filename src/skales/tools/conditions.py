@@ -5,12 +5,12 @@ every turn, so it must be cheap: no network, no program started.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+
+class Standing(Struct, frozen=True):
     """How it is about a need.
 
     `missing` says why it is not met, as a sentence without a period, and is empty when it is. `words` stand in the

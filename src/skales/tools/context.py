@@ -1,7 +1,8 @@
 """What a tool function gets as `ctx`: the surroundings of its call, the rules it obeys and the stores it may use."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.ids import IdSource
@@ -36,8 +37,7 @@ from skales.tools.screens import ScreenMemory
 from skales.tools.starting import WorkStarter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True, kw_only=True):
     """The surroundings of one call. Path arguments arrive checked; what a tool derives from them it checks again.
 
     `command_timeout_s` bounds a shell command or script. `cameras` are the ones of the settings, by name.

@@ -4,9 +4,10 @@ The decorator only marks; `schema` derives the ToolSpec, which is generated into
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NewType, TypeVar
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonValue
 from skales.core.tool import Effect, Safety, ToolExample, ToolResult
@@ -18,8 +19,7 @@ Url = NewType("Url", str)
 ShellCommand = NewType("ShellCommand", str)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Limits of a number or of a list's length, both included: `Annotated[int, Range(1, 100)]`."""
 
     least: int
@@ -34,8 +34,7 @@ Preview = Callable[..., str]
 _MARK = "__skales_tool__"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMark:
+class ToolMark(Struct, frozen=True):
     """What the decorator was told."""
 
     category: str

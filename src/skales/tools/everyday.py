@@ -7,16 +7,16 @@ themselves are in `everyday.toml`.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 _TABLE = Path(__file__).with_name("everyday.toml")
 _LEAST_BEGINNING = 5  # letters that a hinting word may be the beginning or the end of a longer one
 
 
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
+class _Lexicon(Struct, frozen=True):
     by_word: Mapping[str, Sequence[str]]
     by_phrase: Sequence[tuple[re.Pattern[str], str]]
 

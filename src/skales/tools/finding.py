@@ -7,11 +7,12 @@ turn of phrase gives away counts too (`everyday.py`). The same request always fi
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from math import log
 from typing import Protocol, cast
+
+from msgspec import Struct
 
 from skales.core.json import as_object, as_text
 from skales.core.tool import Effect, ToolSpec
@@ -96,8 +97,7 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     spec: ToolSpec
     weights: Mapping[str, float]
 

@@ -1,14 +1,14 @@
 """Programs as values: what one may use, one to be started, one in the background. Starts nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _GIB = 1024**3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     """`memory_bytes` and `processes` count all that a command started together. `free_bytes` stay free on the disk."""
 
     memory_bytes: int
@@ -17,8 +17,7 @@ class Bounds:
     free_bytes: int = _GIB // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """What to start: the program with its arguments, where, and all it learns of the environment.
 
     `kind` names the sandbox that the words begin with, `network` says whether the network is open. With
@@ -34,8 +33,7 @@ class Launch:
     dies_together: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Background:
+class Background(Struct, frozen=True, kw_only=True):
     """A program in the background. `exit_code` is None while it runs; `ended_for` says why it was ended."""
 
     id: str
@@ -47,8 +45,7 @@ class Background:
     ended_for: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxRules:
+class SandboxRules(Struct, frozen=True):
     """How programs are confined: in a sandbox where there is one, only in one, or not at all; and their network."""
 
     is_wanted: bool = True

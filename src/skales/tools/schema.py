@@ -8,11 +8,12 @@ import inspect
 import re
 import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonObject, JsonValue
@@ -43,8 +44,7 @@ class SchemaError(SkalesError):
         super().__init__(message, hint=hint, code=code)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter of a tool function: its bare type, without `Annotated`, limits and `| None`, and its default."""
 
     name: str

@@ -5,8 +5,9 @@ the screen there still looks as it did. Takes no pictures itself.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from skales.core.clock import Clock
 from skales.core.errors import InputError, ToolError
@@ -27,8 +28,7 @@ _FIELDS = ((36, 14, 0.05), (120, 80, 0.30))
 _GREY_STEP = 28
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(Struct, frozen=True):
     """A part of the desktop in the pointer's own units, which on some screens are coarser than its pixels."""
 
     left: int
@@ -37,8 +37,7 @@ class Area:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shot:
+class Shot(Struct, frozen=True):
     """One monitor in all its pixels."""
 
     image: "Image"
@@ -47,8 +46,7 @@ class Shot:
     monitors: int
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What is remembered of a picture that a model got: its size, what it showed in grey, and of which area."""
 
     revision: int

@@ -1,22 +1,21 @@
 """What tools need of whoever starts work elsewhere: parts of a conversation's work, and tasks that may run already."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.core.ids import SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A piece of work that can be done by itself."""
 
     title: str
     task: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartEnd:
+class PartEnd(Struct, frozen=True, kw_only=True):
     """What became of one: its answer, or why there is none. `refused` are actions that were not allowed.
 
     `sources` name whose text it has read.

@@ -5,10 +5,10 @@ import asyncio
 import json
 import shutil
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import anyio.to_thread
+from msgspec import Struct, structs
 
 from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
@@ -29,8 +29,7 @@ _LOW_SPACE_BYTES = 500_000_000
 _MARKS = {"ok": ("✓", "green"), "note": ("○", "yellow"), "problem": ("✗", "red")}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing looked at. `level` is `ok`, `note` or `problem`."""
 
     level: str
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print all findings; exit code 1 when one is a problem."""
     findings = asyncio.run(_examine(locate_data_directory()))
     if "json" in arguments:
-        print(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+        print(json.dumps([structs.asdict(finding) for finding in findings], ensure_ascii=False))
     else:
         _print(findings)
     return 1 if any(finding.level == "problem" for finding in findings) else 0

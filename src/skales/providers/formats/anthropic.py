@@ -4,8 +4,9 @@ Requests are built in `anthropic_request`, answers read in `anthropic_stream`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.core.ports import ChatRequest
@@ -19,8 +20,7 @@ _USUAL_VERSION = "2023-06-01"
 _PAGE = "/models?limit=1000"
 
 
-@dataclass(frozen=True, slots=True)
-class AnthropicFormat:
+class AnthropicFormat(Struct, frozen=True):
     """See WireFormat. `version` is that of the API, which an entry of the catalogue may name."""
 
     models_path: str = _PAGE

@@ -6,7 +6,8 @@ Spec: https://platform.claude.com/docs/en/build-with-claude/streaming
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject, as_int, as_list, as_object, as_text
 from skales.core.message import Usage
@@ -50,8 +51,7 @@ _GROWS = {
 _PLAIN = frozenset({"text", "tool_use"})
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """A content block while it streams: how it began, and what was added to its fields."""
 
     start: JsonObject

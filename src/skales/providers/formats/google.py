@@ -4,8 +4,9 @@ Requests are built in `google_request`, answers read in `google_stream`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.core.ports import ChatRequest
@@ -18,8 +19,7 @@ _PAGE = "/models?pageSize=1000"
 _PREFIX = "models/"
 
 
-@dataclass(frozen=True, slots=True)
-class GoogleFormat:
+class GoogleFormat(Struct, frozen=True):
     """See WireFormat."""
 
     models_path: str = _PAGE

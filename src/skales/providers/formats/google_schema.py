@@ -10,7 +10,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 from skales.providers.formats.schema_merge import (
@@ -48,16 +49,14 @@ _HANDLED = frozenset(
 _AS_TEXT = "A JSON object, written as text."
 
 
-@dataclass(frozen=True, slots=True)
-class WireSchema:
+class WireSchema(Struct, frozen=True):
     """A schema for Google and the way back for its values. `turn_back` raises ValueError in words for the model."""
 
     schema: JsonObject
     turn_back: TurnBack = lambda value: value
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """Where references lead, which ones led here, and all that were followed so far."""
 
     root: JsonObject
@@ -81,7 +80,7 @@ def _resolve(node: JsonObject, scope: _Scope) -> tuple[JsonObject, _Scope | None
         if is_deep or reference in scope.references:
             return node, None
         scope.followed.append(reference)
-        scope = replace(scope, references=(*scope.references, reference))
+        scope = structs.replace(scope, references=(*scope.references, reference))
         beside = {key: value for key, value in node.items() if key != "$ref"}
         node = merge_schemas(find_reference(reference, scope.root), beside)
     return node, scope

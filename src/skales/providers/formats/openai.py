@@ -4,7 +4,8 @@ Requests are built in `openai_request`, answers read in `openai_stream`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.core.ports import ChatRequest
@@ -17,8 +18,7 @@ from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedMod
 _WINDOW_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length", "n_ctx")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAIFormat:
+class OpenAIFormat(Struct, frozen=True):
     """See WireFormat."""
 
     models_path: str = "/models"

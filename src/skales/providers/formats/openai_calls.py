@@ -6,8 +6,9 @@ decides, and without that the call opened last. A name after finished arguments 
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject, JsonValue, as_object, as_text
 from skales.providers.lenient_json import read_strict
@@ -17,8 +18,7 @@ _MANY_DIGITS = 10
 _NO_ID = frozenset({"null", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class AssembledCall:
+class AssembledCall(Struct, frozen=True):
     """A call as the model wrote it; `id` and `name` may be empty."""
 
     id: str
@@ -26,8 +26,7 @@ class AssembledCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Delta:
+class _Delta(Struct, frozen=True):
     """One entry of `tool_calls` of one chunk."""
 
     index: int | None
@@ -36,8 +35,7 @@ class _Delta:
     arguments: str
 
 
-@dataclass(slots=True)
-class _OpenCall:
+class _OpenCall(Struct):
     """A call while it streams."""
 
     chunk: int

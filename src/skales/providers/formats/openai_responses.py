@@ -5,7 +5,8 @@ Requests are built in `openai_responses_request`, answers read in `openai_respon
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject, JsonValue, as_object, as_text, parse_json
 from skales.core.ports import ChatRequest
@@ -16,8 +17,7 @@ from skales.providers.formats.openai_responses_stream import ResponsesReader
 from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedModel
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsesFormat:
+class ResponsesFormat(Struct, frozen=True):
     """See WireFormat. `prefix` stands between the base URL and the paths of the format.
 
     A token may say which account it is for; `account_header` repeats what stands under `account_claim` in it.

@@ -5,7 +5,8 @@ handed out once, with the finished answer. Spec: https://platform.openai.com/doc
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text
 from skales.core.message import Usage
@@ -29,8 +30,7 @@ _THOUGHT_DELTAS = frozenset({"response.reasoning_summary_text.delta", "response.
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """An item of the answer while it streams. `facts` is how it began, later how it ended.
 
     `shown` is what of it was passed on, `part` the newest part of its summary.

@@ -5,7 +5,8 @@ valid stays as it is. Google has a subset of its own, see `google_schema`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
 from skales.providers.formats.schema_merge import flatten_variants
@@ -15,8 +16,7 @@ _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object",
 Rule = Callable[[JsonValue], JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(Struct, frozen=True):
     """A schema, held so that no other takes its place in memory, and what became of it."""
 
     schema: JsonObject

@@ -5,7 +5,8 @@ The original schema is never changed. Tool schemas for Google are the business o
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text
 
@@ -38,8 +39,7 @@ class NotExpressibleError(ValueError):
     """The vendor's subset has no schema that admits what this one does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(Struct, frozen=True):
     """Which keywords a vendor enforces. `closes_objects`: every object has to refuse unknown properties."""
 
     keywords: frozenset[str]

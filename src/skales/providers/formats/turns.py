@@ -5,8 +5,10 @@ Pure, and stable for the same history, so that prompt caches fit. Spec: orchestr
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
+
+from msgspec import Struct
 
 from skales.core.message import ContentPart, FilePart, ImagePart, Message, Role, TextPart, text_message
 
@@ -16,8 +18,7 @@ _OPENING = text_message(Role.USER, "(Earlier messages are left out.)")
 _CLOSING = text_message(Role.USER, "(Continue.)")
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Messages of one side that follow each other. Tool results belong to the user's side and stand first."""
 
     is_model: bool

@@ -4,8 +4,9 @@ A new format is one module with these functions and a line in `provider.ADAPTERS
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from skales.core.ids import IdSource
 from skales.core.json import JsonObject, JsonValue
@@ -15,8 +16,7 @@ from skales.providers.faults import Peer
 from skales.providers.sse import ServerEvent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerContext:
+class AnswerContext(Struct, frozen=True, kw_only=True):
     """What reading one answer needs to know: the question, who is asked, and where new call ids come from."""
 
     request: ChatRequest
@@ -25,8 +25,7 @@ class AnswerContext:
     now_ms: Callable[[], int]
 
 
-@dataclass(frozen=True, slots=True)
-class ListedModel:
+class ListedModel(Struct, frozen=True):
     """A model an endpoint offers; `context_tokens` is 0 when it does not say."""
 
     id: str

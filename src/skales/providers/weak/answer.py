@@ -5,8 +5,9 @@ pairs may be torn apart by chunks.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject, as_object, as_text, parse_json
 from skales.providers.weak.choice import REPLY
@@ -18,8 +19,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _UNIT = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """The model wants this tool. `problem` says why the arguments are unusable, empty when they are fine."""
 
     tool: str
@@ -28,8 +28,7 @@ class Call:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The model answered in words; `text` is what was not yet given out."""
 
     text: str

@@ -6,7 +6,8 @@ extensions, slashes and quotes. Spec: local-models.md, "Behaviour on local model
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.providers.weak.words import word_set
 
@@ -50,8 +51,7 @@ _NO_FOLDER = word_set(
 _EDGE = ".,;:!?)("
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+class Mentions(Struct, frozen=True):
     """What was found, each in order of appearance.
 
     `words` is the message with blanks in its place. `runs` are what free text must be copied from, None when the model

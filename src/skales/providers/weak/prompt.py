@@ -5,7 +5,9 @@ Each function returns new messages; what is on disk is never changed. Spec: loca
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.core.json import JsonObject
@@ -29,8 +31,7 @@ _EXAMPLE: tuple[str, JsonObject] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """A history taken apart: what came before, the last thing the user said, and the tool results since."""
 
     system: str
@@ -61,8 +62,7 @@ def build_chat(conversation: Conversation, system: str, budget_tokens: int) -> t
     return _fit(head, conversation.earlier, (question,), budget_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What a choice shows of the tools: a line for each, and worked examples, the likeliest tool first."""
 
     lines: Sequence[str]

@@ -5,12 +5,12 @@ Everything is read from the audit log when the page is opened.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import RedirectResponse, StreamingResponse
+from msgspec import Struct
 
 from skales.app.activity import (
     ActivityFilter,
@@ -72,8 +72,7 @@ _DECISIONS = {
 _EFFECTS = {Effect.OUTBOUND.value: N_("sends data out"), Effect.SPENDS.value: N_("costs money")}
 
 
-@dataclass(frozen=True, slots=True)
-class RowNames:
+class RowNames(Struct, frozen=True):
     """What rows are shown with: titles of conversations, places of calls, and where calls can be undone."""
 
     titles: Mapping[str, str]

@@ -1,15 +1,15 @@
 """What the templates of the activity page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.step_views import ApprovalCard
 from skales.server.views import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityWait:
+class ActivityWait(Struct, frozen=True):
     """A question that waits for the person; of no conversation, with the `card` that answers it here."""
 
     action: str
@@ -20,8 +20,7 @@ class ActivityWait:
     card: ApprovalCard | None
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityRow:
+class ActivityRow(Struct, frozen=True):
     """One call. `decision` and `outcome` are in words; addresses are empty where there is nothing to open."""
 
     id: str
@@ -44,8 +43,7 @@ class ActivityRow:
     undo_address: str
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentNote:
+class IncidentNote(Struct, frozen=True):
     """What the kill switch ended, as it was written down."""
 
     id: str
@@ -53,8 +51,7 @@ class IncidentNote:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityPage:
+class ActivityPage(Struct, frozen=True):
     """Everything. `only` is the title of the one conversation that is shown, `more` the address of older calls."""
 
     template: ClassVar[str] = "activity/page.html"

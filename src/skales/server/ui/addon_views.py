@@ -1,22 +1,21 @@
 """What the templates of the add-ons page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.ui.setting_views import Control
 
 
-@dataclass(frozen=True, slots=True)
-class AddonTool:
+class AddonTool(Struct, frozen=True):
     """A tool of an add-on, with its first sentence."""
 
     name: str
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddonCard:
+class AddonCard(Struct, frozen=True):
     """One add-on. `control` is its switch; those of the core have none. `needs` is a sentence, empty for nothing."""
 
     id: str
@@ -27,8 +26,7 @@ class AddonCard:
     tools: tuple[AddonTool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AddonsPage:
+class AddonsPage(Struct, frozen=True):
     """Every add-on with tools: those with a switch first, then the core."""
 
     template: ClassVar[str] = "addons/page.html"

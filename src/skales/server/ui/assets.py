@@ -8,13 +8,13 @@ import gzip
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from msgspec import Struct
 
 from skales.server.ui import bundles
 
@@ -32,8 +32,7 @@ _ASK_AGAIN = "no-cache"
 router = APIRouter()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asset:
+class _Asset(Struct, frozen=True):
     content: bytes
     media_type: str
 
@@ -43,8 +42,7 @@ class _Asset:
         return not self.media_type.startswith("font/")
 
 
-@dataclass(frozen=True, slots=True)
-class _Assets:
+class _Assets(Struct, frozen=True):
     version: str
     files: Mapping[str, _Asset]
 

@@ -1,12 +1,12 @@
 """Files for a message that is being written: taken in as they stream, shown as cards, forgotten again."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import anyio.to_thread
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
+from msgspec import Struct
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
@@ -33,8 +33,7 @@ _PRIVATE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AttachmentCard:
+class AttachmentCard(Struct, frozen=True):
     """A file in the composer. `picture` is the address of a small view of it, empty for what is no picture."""
 
     template: ClassVar[str] = "chat/attachment.html"
@@ -46,8 +45,7 @@ class AttachmentCard:
     notice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AttachmentCards:
+class AttachmentCards(Struct, frozen=True):
     """The files that a draft names, as far as they are still there."""
 
     template: ClassVar[str] = "chat/attachments.html"

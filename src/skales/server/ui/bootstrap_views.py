@@ -1,15 +1,15 @@
 """What the templates of the first run are given; see `server.views`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.conversation_views import StarterFacts
 from skales.server.views import Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class StepMark:
+class StepMark(Struct, frozen=True):
     """One step in the line above: done, current, or still to come."""
 
     label: str
@@ -18,8 +18,7 @@ class StepMark:
     is_current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Progression:
+class Progression(Struct, frozen=True):
     """Where in the first run a page stands. `back` is empty on the first page."""
 
     title: str
@@ -29,8 +28,7 @@ class Progression:
     back: str
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One of several to choose from."""
 
     value: str
@@ -39,8 +37,7 @@ class Option:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageStep:
+class LanguageStep(Struct, frozen=True):
     """Which language the page speaks."""
 
     template: ClassVar[str] = "bootstrap/language.html"
@@ -48,8 +45,7 @@ class LanguageStep:
     languages: Sequence[Option]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLocal:
+class FoundLocal(Struct, frozen=True):
     """A model server that runs on this computer."""
 
     provider_id: str
@@ -58,8 +54,7 @@ class FoundLocal:
     models: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswererStep:
+class AnswererStep(Struct, frozen=True):
     """Who answers: the starter model, a server that runs here, or a provider with a key."""
 
     template: ClassVar[str] = "bootstrap/answerer.html"
@@ -72,8 +67,7 @@ class AnswererStep:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SafetyStep:
+class SafetyStep(Struct, frozen=True):
     """What may be done unasked, and where."""
 
     template: ClassVar[str] = "bootstrap/safety.html"
@@ -85,16 +79,14 @@ class SafetyStep:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """Something to begin with: what it is about, and the whole message."""
 
     label: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaskStep:
+class TaskStep(Struct, frozen=True):
     """Three first tasks on the person's own folder."""
 
     template: ClassVar[str] = "bootstrap/tasks.html"

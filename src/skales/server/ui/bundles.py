@@ -8,7 +8,8 @@ which `tests/server/ui/test_bundles.py` sees before anybody else does.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # Runs on every page of the frame before any other module.
 MAIN = "main.js"
@@ -28,8 +29,7 @@ class UnknownFormError(ValueError):
     """A module says something in a form that cannot be joined."""
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A module taken apart. `imports` are the files it needs first, with the names it takes from each."""
 
     name: str

@@ -1,16 +1,15 @@
 """What the templates of the compare page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class ComparePick:
+class ComparePick(Struct, frozen=True):
     """A field for one model. `value` is `provider/model`, empty for none; the first two are needed."""
 
     number: int
@@ -19,24 +18,21 @@ class ComparePick:
     is_needed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOption:
+class CompareOption(Struct, frozen=True):
     """A model that can be chosen."""
 
     value: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
+class CompareOptions(Struct, frozen=True):
     """What one provider serves."""
 
     label: str
     options: tuple[CompareOption, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparePage:
+class ComparePage(Struct, frozen=True):
     """The page. `session_id` is the conversation it begins from, empty for none; `title` is its name."""
 
     template: ClassVar[str] = "compare/page.html"
@@ -48,8 +44,7 @@ class ComparePage:
     groups: tuple[CompareOptions, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompareHead:
+class CompareHead(Struct, frozen=True):
     """A column before its answer."""
 
     number: int
@@ -57,8 +52,7 @@ class CompareHead:
     provider: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompareColumns:
+class CompareColumns(Struct, frozen=True):
     """The empty columns of a comparison. `id` names it when one of its answers is picked."""
 
     template: ClassVar[str] = "compare/columns.html"
@@ -67,8 +61,7 @@ class CompareColumns:
     heads: tuple[CompareHead, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompareAnswer:
+class CompareAnswer(Struct, frozen=True):
     """One answer when it is over. `facts` are its time and tokens; `can_keep` that there is something to go on with."""
 
     template: ClassVar[str] = "compare/answer.html"

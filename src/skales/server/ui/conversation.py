@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 import anyio.to_thread
+from msgspec import structs
 
 from skales.app.app import App
 from skales.core.approval import Approval
@@ -52,7 +52,7 @@ async def build_transcript(app: App, session_id: SessionId, at: int | None = Non
     is_running = app.turns.running(session_id)
     approvals = [found for found in await app.approvals.pending() if found.session_id == session_id]
     build = partial(_build_transcript, app, session_id, at, is_running=is_running, approvals=approvals)
-    return replace(await anyio.to_thread.run_sync(build), place=str(place))
+    return structs.replace(await anyio.to_thread.run_sync(build), place=str(place))
 
 
 def build_older(app: App, session_id: SessionId, before: int) -> Stretch:
@@ -70,7 +70,7 @@ def build_newer(app: App, session_id: SessionId, start: int) -> Stretch:
     is_running = app.turns.running(session_id)
     session = app.sessions.load(session_id)
     stretch = _build_stretch(app, session, _cut_from(session, start), is_running=is_running)
-    return replace(stretch, older_before=0, place="" if stretch.newer_from else str(place))
+    return structs.replace(stretch, older_before=0, place="" if stretch.newer_from else str(place))
 
 
 def build_chat_page(app: App, transcript: Transcript | None, *, query: str = "", deleted: str = "") -> ChatPage:
@@ -80,7 +80,7 @@ def build_chat_page(app: App, transcript: Transcript | None, *, query: str = "",
     current = session.id if session else ""
     shell = build_shell(app, title, Screen.CHAT, current=current, query=query)
     return ChatPage(
-        shell=replace(shell, deleted=deleted if is_safe_id(deleted) else ""),
+        shell=structs.replace(shell, deleted=deleted if is_safe_id(deleted) else ""),
         session_id=current,
         title=title,
         model=describe_model(app, session.provider if session else "", session.model if session else ""),

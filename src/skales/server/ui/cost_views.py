@@ -1,13 +1,13 @@
 """What the costs page is given: amounts in words, shares for the bars, and what is not in the sums."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 
 
-@dataclass(frozen=True, slots=True)
-class CostPeriod:
+class CostPeriod(Struct, frozen=True):
     """A time up to now, as a tile that leads to its tables."""
 
     label: str
@@ -17,8 +17,7 @@ class CostPeriod:
     is_current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CostRow:
+class CostRow(Struct, frozen=True):
     """A line of a table. `share` of the dearest one is from 0 to 100; without an `address` nothing can be opened."""
 
     name: str
@@ -28,8 +27,7 @@ class CostRow:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CostTable:
+class CostTable(Struct, frozen=True):
     """Sums by one thing, the dearest first; `more` are how many are left out."""
 
     heading: str
@@ -37,8 +35,7 @@ class CostTable:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CostCeiling:
+class CostCeiling(Struct, frozen=True):
     """A ceiling of the settings. `share` of it that is spent is from 0 to 100."""
 
     label: str
@@ -47,8 +44,7 @@ class CostCeiling:
     has_bar: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CostsPage:
+class CostsPage(Struct, frozen=True):
     """Everything. `unpriced` says for which models no price is known; no `tables` when nothing was asked of a model.
 
     `estimated` says of how many calls the tokens are a guess.

@@ -6,10 +6,10 @@ Every amount is an estimate from list prices, and says so. A call without a know
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.app.cost_report import Grouping, add_up, find_titles, name_group, parse_since
@@ -62,8 +62,7 @@ _COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(Struct, frozen=True):
     """What people call conversations and providers."""
 
     titles: Mapping[str, str]

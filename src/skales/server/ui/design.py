@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fastapi import APIRouter
+from msgspec import Struct, structs
 
 from skales.server.access import AppDep, PageSession
 from skales.server.frame_views import Crumb, Shell, Tray, TrayEntry
@@ -87,8 +87,7 @@ _TRAY = Tray(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DesignPage:
+class DesignPage(Struct, frozen=True):
     """The samples; everything else is in the template, which is where components are written."""
 
     template: ClassVar[str] = "design/page.html"
@@ -113,4 +112,4 @@ def is_development() -> bool:
 def open_design(app: AppDep) -> str:
     """Every component."""
     shell = build_shell(app, "Design", Screen.NONE)
-    return render(DesignPage(replace(shell, crumbs=(Crumb("/chat", "Skales"),))))
+    return render(DesignPage(structs.replace(shell, crumbs=(Crumb("/chat", "Skales"),))))

@@ -5,12 +5,12 @@ It is there while the DevKit is on. The token stays in this process: the playgro
 
 import json
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import StreamingResponse
 from markupsafe import Markup
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.app.reports import report_memories, report_model, report_sessions, report_status, report_tools
@@ -44,8 +44,7 @@ _SHOWN = 25
 _CONNECT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Outgoing:
+class _Outgoing(Struct, frozen=True):
     """A call about to be made; `body` None sends none."""
 
     method: str

@@ -1,17 +1,16 @@
 """What the templates of the Developer section are given; see `server.views`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class RouteForm:
+class RouteForm(Struct, frozen=True):
     """One operation with the form that calls it."""
 
     name: str
@@ -24,8 +23,7 @@ class RouteForm:
     is_current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Playground:
+class Playground(Struct, frozen=True):
     """Every operation, and the chosen one's form. `has_token` false means that most calls will be refused."""
 
     template: ClassVar[str] = "developer/playground.html"
@@ -36,24 +34,21 @@ class Playground:
     config_path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One named value of the status."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class DebugTool:
+class DebugTool(Struct, frozen=True):
     """A tool as the DevKit lists it."""
 
     name: str
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DebugSession:
+class DebugSession(Struct, frozen=True):
     """A conversation as the DevKit lists it."""
 
     id: str
@@ -63,8 +58,7 @@ class DebugSession:
     when: Moment
 
 
-@dataclass(frozen=True, slots=True)
-class DebugMemory:
+class DebugMemory(Struct, frozen=True):
     """A memory as the DevKit lists it."""
 
     id: str
@@ -72,8 +66,7 @@ class DebugMemory:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class DebugPanel:
+class DebugPanel(Struct, frozen=True):
     """What the routes would answer now, read by the same readers; long lists show their newest entries."""
 
     template: ClassVar[str] = "developer/debug.html"
@@ -88,8 +81,7 @@ class DebugPanel:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class DevKitDocs:
+class DevKitDocs(Struct, frozen=True):
     """DEVKIT.md, or what the routes say of themselves."""
 
     template: ClassVar[str] = "developer/docs.html"
@@ -99,8 +91,7 @@ class DevKitDocs:
     is_own: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DevKitOff:
+class DevKitOff(Struct, frozen=True):
     """What the section shows while the DevKit is off."""
 
     template: ClassVar[str] = "developer/off.html"

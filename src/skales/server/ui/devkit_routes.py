@@ -5,15 +5,15 @@ A contract test holds this table and the server together. Spec: http-api.md, "Th
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject
 from skales.server.words import N_, _
 
 
-@dataclass(frozen=True, slots=True)
-class DevKitRoute:
+class DevKitRoute(Struct, frozen=True):
     """One operation. `parameters` are the path's and the query's; `body` is an example. The open ones need no token."""
 
     name: str

@@ -1,15 +1,15 @@
 """What the page of grants is given: each in words with its uses, and what would happen with a call."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.step_views import WhyLine
 from skales.server.views import Moment, Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class GrantRow:
+class GrantRow(Struct, frozen=True):
     """One lasting yes. `place` says how far it reaches; `address` leads to the conversation it was given in."""
 
     id: str
@@ -25,8 +25,7 @@ class GrantRow:
     last_used: Moment | None
 
 
-@dataclass(frozen=True, slots=True)
-class GrantBoard:
+class GrantBoard(Struct, frozen=True):
     """The list. `revoked` and `revoked_id` name the one that was just taken back and can be given again."""
 
     template: ClassVar[str] = "grants/board.html"
@@ -36,8 +35,7 @@ class GrantBoard:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WhyAnswer:
+class WhyAnswer(Struct, frozen=True):
     """What would happen with a call; empty while none is written. `error` says why it cannot be told."""
 
     template: ClassVar[str] = "grants/why.html"
@@ -49,8 +47,7 @@ class WhyAnswer:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GrantsPage:
+class GrantsPage(Struct, frozen=True):
     """The whole page. `call` is what was written into the field."""
 
     template: ClassVar[str] = "grants/page.html"

@@ -1,9 +1,10 @@
 """The sidebar's conversations: pinned ones first, folders, then by date; and what a search finds in them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote, urlencode
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.app.notices import Subject
@@ -21,8 +22,7 @@ _MOST_PINNED = 200
 _MOST_HITS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     """What every row of a list needs to know."""
 
     app: App

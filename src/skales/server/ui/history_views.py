@@ -3,26 +3,24 @@
 The sidebar's list stands in `views` with the frame it belongs to.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from skales.server.conversation_views import Picture
 from skales.server.frame_views import Shell
 from skales.server.views import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A piece of a text around what was found: `marked` pieces are the words, the others stand between them."""
 
     pieces: tuple[tuple[str, bool], ...]
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSession:
+class FoundSession(Struct, frozen=True):
     """A conversation on the history page. `folder` is empty for none; `excerpts` only when something was searched."""
 
     id: str
@@ -35,8 +33,7 @@ class FoundSession:
     excerpts: tuple[Excerpt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryFilter:
+class HistoryFilter(Struct, frozen=True):
     """What the history page was asked for, as its form shows it again. Days are `2026-11-30` or empty."""
 
     query: str = ""
@@ -51,8 +48,7 @@ class HistoryFilter:
         return not (self.query or self.folder or self.since or self.until or self.model)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPage:
+class FoundPage(Struct, frozen=True):
     """A stretch of results; `next_address` leads to what comes after, empty at the end."""
 
     template: ClassVar[str] = "history/found.html"
@@ -62,8 +58,7 @@ class FoundPage:
     next_address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedRow:
+class DeletedRow(Struct, frozen=True):
     """A conversation in the trash."""
 
     id: str
@@ -72,8 +67,7 @@ class DeletedRow:
     facts: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trash:
+class Trash(Struct, frozen=True):
     """What was deleted, newest first; `more` are how many are not shown."""
 
     template: ClassVar[str] = "history/trash.html"
@@ -81,8 +75,7 @@ class Trash:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryPage:
+class HistoryPage(Struct, frozen=True):
     """All conversations with room for searching, or the trash."""
 
     template: ClassVar[str] = "history/page.html"
@@ -98,8 +91,7 @@ class HistoryPage:
         return isinstance(self.content, Trash)
 
 
-@dataclass(frozen=True, slots=True)
-class MoveForm:
+class MoveForm(Struct, frozen=True):
     """Where a conversation can go: the folders there are, none, or a new one."""
 
     template: ClassVar[str] = "history/move.html"
@@ -109,14 +101,13 @@ class MoveForm:
     folders: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportEntry:
+class ExportEntry(Struct, frozen=True):
     """A part of an exported conversation. `tool` only on steps; `html` only on answers, `text` on everything else."""
 
     who: str
     when: str
     text: str = ""
-    html: Markup = Markup("")  # noqa: RUF009 - frozen like every text
+    html: Markup = Markup("")
     pictures: tuple[Picture, ...] = ()
     files: tuple[str, ...] = ()
     thoughts: str = ""
@@ -126,8 +117,7 @@ class ExportEntry:
     result: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedDocument:
+class ExportedDocument(Struct, frozen=True):
     """A conversation as a page of its own that needs nothing else."""
 
     template: ClassVar[str] = "history/export.html"

@@ -4,7 +4,8 @@ Other words about a model that stand there, such as whether it sees, are left al
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import InputError, SkalesError
@@ -26,8 +27,7 @@ _MOST_ROWS = 100
 _SIZES = ("contextTokens", "outputTokens")
 
 
-@dataclass(frozen=True, slots=True)
-class LimitChange:
+class LimitChange(Struct, frozen=True):
     """What a button asks for: `add` with sizes as typed, or `remove`."""
 
     action: str

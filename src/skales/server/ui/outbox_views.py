@@ -1,14 +1,14 @@
 """What the templates of the outbox page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment, Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class SendingRow:
+class SendingRow(Struct, frozen=True):
     """One sending. `address` leads to its conversation, empty without one; `note` says why it stands as it does."""
 
     id: str
@@ -22,8 +22,7 @@ class SendingRow:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxBoard:
+class OutboxBoard(Struct, frozen=True):
     """Those that wait for a person's word, and the last others."""
 
     template: ClassVar[str] = "outbox/board.html"
@@ -32,8 +31,7 @@ class OutboxBoard:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxPage:
+class OutboxPage(Struct, frozen=True):
     """The page around them."""
 
     template: ClassVar[str] = "outbox/page.html"

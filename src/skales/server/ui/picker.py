@@ -5,11 +5,11 @@ sends it with the first message. Nobody is asked over the network here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import anyio.to_thread
 from fastapi import APIRouter, Form
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.app.model_offers import ProviderOffer
@@ -29,8 +29,7 @@ router = APIRouter(dependencies=[PageSession])
 _LONGEST_ID = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """A model that can be chosen."""
 
     provider_id: str
@@ -49,8 +48,7 @@ class Suggestion:
         return {"provider": self.provider_id, "model": self.model, "label": self.model or self.provider, "sees": sees}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOption:
+class ModelOption(Struct, frozen=True):
     """A model in the list. `traits` are short words for what it can; the default names no provider."""
 
     provider_id: str
@@ -61,8 +59,7 @@ class ModelOption:
     is_current: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ModelGroup:
+class ModelGroup(Struct, frozen=True):
     """What one provider serves."""
 
     provider_id: str
@@ -70,8 +67,7 @@ class ModelGroup:
     options: tuple[ModelOption, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelList:
+class ModelList(Struct, frozen=True):
     """The list of the picker. `standard` is what the settings say."""
 
     template: ClassVar[str] = "chat/picker_list.html"

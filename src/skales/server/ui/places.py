@@ -1,7 +1,8 @@
 """Every screen of the navigation in one table. What is switched off has no entry."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.server.frame_views import PlaceLink
@@ -22,8 +23,7 @@ def _when_something_was_sent(app: App) -> bool:
     return bool(app.outbox.store.list())
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A screen. It is listed while its add-on is on, if it belongs to one, and its condition holds."""
 
     id: Screen

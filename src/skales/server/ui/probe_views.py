@@ -1,13 +1,13 @@
 """What the template of one finding of a probe is given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.ui.provider_views import ProbeBadge
 
 
-@dataclass(frozen=True, slots=True)
-class FindingView:
+class FindingView(Struct, frozen=True):
     """One finding, as it comes."""
 
     template: ClassVar[str] = "settings/finding.html"

@@ -1,8 +1,9 @@
 """The cards of the providers page: grouped, filtered, each with its rows, its key field and its models."""
 
-from dataclasses import replace
 from enum import StrEnum
 from urllib.parse import urlsplit
+
+from msgspec import structs
 
 from skales.app.app import App
 from skales.app.local_provider import LOCAL_PROVIDER
@@ -110,7 +111,7 @@ def _build_card(app: App, settings: Settings, provider_id: str, *, is_set_up: bo
 
 def _with_switch(settings: Settings, provider_id: str, control: Control) -> Control:
     """A switch that says whether it may be asked, also where the file says nothing."""
-    return replace(control, is_on=is_on(settings, provider_id)) if control.kind == Kind.SWITCH else control
+    return structs.replace(control, is_on=is_on(settings, provider_id)) if control.kind == Kind.SWITCH else control
 
 
 def build_key(

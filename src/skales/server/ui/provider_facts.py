@@ -1,6 +1,6 @@
 """What is known of a provider's models, in words: the endpoint's own list where there is one, else the catalogue's."""
 
-from dataclasses import replace
+from msgspec import structs
 
 from skales.app.app import App
 from skales.app.model_offers import ProviderOffer
@@ -35,7 +35,7 @@ def build_models(app: App, settings: Settings, provider_id: str, offer: Provider
 def renew_models(app: App, provider_id: str, *, trouble: Trouble | None = None) -> ModelTable:
     """The list after the endpoint was asked, in place of the one on the page. Reads the disk."""
     offer = next((offer for offer in app.models.available() if offer.provider_id == provider_id), None)
-    return replace(build_models(app, app.settings.load(), provider_id, offer), is_update=True, trouble=trouble)
+    return structs.replace(build_models(app, app.settings.load(), provider_id, offer), is_update=True, trouble=trouble)
 
 
 def describe_traits(traits: ModelTraits) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import InputError, SkalesError
@@ -19,8 +20,7 @@ PLACE = ("fallbackProviders",)
 _MOST = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """What a button asks for: `add`, `remove`, `up` or `down`; `number` counts from 0."""
 
     action: str

@@ -1,7 +1,8 @@
 """What the templates of the providers page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.conversation_views import StarterFacts
 from skales.server.frame_views import Shell
@@ -9,8 +10,7 @@ from skales.server.ui.setting_views import Choice, Control, Undo
 from skales.server.views import Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class KeyField:
+class KeyField(Struct, frozen=True):
     """The write-only field of a key; `mask` is all the page ever learns of the stored one.
 
     `asks` wants a yes before the key is forgotten. `beside` is the state of the card, to be renewed with it.
@@ -26,8 +26,7 @@ class KeyField:
     beside: "tuple[CardState, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CardState:
+class CardState(Struct, frozen=True):
     """What a closed card says. `kind` colours the badge; `is_update` replaces the one on the page."""
 
     template: ClassVar[str] = "settings/card_state.html"
@@ -39,8 +38,7 @@ class CardState:
     is_update: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLine:
+class ModelLine(Struct, frozen=True):
     """A model of a provider's list and what is known of it."""
 
     id: str
@@ -48,8 +46,7 @@ class ModelLine:
     is_chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTable:
+class ModelTable(Struct, frozen=True):
     """The models of a provider; `when` says how old a list from the endpoint is. `is_update` replaces it."""
 
     template: ClassVar[str] = "settings/models.html"
@@ -60,8 +57,7 @@ class ModelTable:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionReport:
+class ConnectionReport(Struct, frozen=True):
     """What a connection test found; `models` renews the list."""
 
     template: ClassVar[str] = "settings/report.html"
@@ -72,8 +68,7 @@ class ConnectionReport:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeBadge:
+class ProbeBadge(Struct, frozen=True):
     """What one step of a probe showed. `kind` colours it, `symbol` says it without colour."""
 
     label: str
@@ -82,8 +77,7 @@ class ProbeBadge:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProbePart:
+class ProbePart(Struct, frozen=True):
     """Finding out by trying what a model can, and what was found the last time.
 
     `model` is empty when none is chosen.
@@ -97,8 +91,7 @@ class ProbePart:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SignInPart:
+class SignInPart(Struct, frozen=True):
     """Signing in instead of a key. `link` is the page to sign in at, empty until it was begun.
 
     `waits` means that the browser of this computer is listened for, `is_fresh` that the link was made just now.
@@ -114,8 +107,7 @@ class SignInPart:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LimitLine:
+class LimitLine(Struct, frozen=True):
     """What the person says of the sizes of a model, as shown; empty for what is left open."""
 
     model: str
@@ -124,8 +116,7 @@ class LimitLine:
     is_every: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLimits:
+class ModelLimits(Struct, frozen=True):
     """The sizes of single models of a provider. `was` is what the file says, as JSON."""
 
     template: ClassVar[str] = "settings/model_limits.html"
@@ -138,8 +129,7 @@ class ModelLimits:
     undo: Undo | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardBody:
+class CardBody(Struct, frozen=True, kw_only=True):
     """What an open card shows. `key` is None for a provider that takes none; `explanation` for one that starts off.
 
     `probe` is None where there is nothing to find out, `sign_in` for providers that take keys or nothing, `limits`
@@ -163,8 +153,7 @@ class CardBody:
     limits: ModelLimits | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderCard:
+class ProviderCard(Struct, frozen=True):
     """A model provider. Its body comes when it is opened, unless it is open from the start."""
 
     template: ClassVar[str] = "settings/provider.html"
@@ -175,8 +164,7 @@ class ProviderCard:
     body: CardBody | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderGroup:
+class ProviderGroup(Struct, frozen=True):
     """Cards under one heading. `is_apart` means that nobody set them up yet."""
 
     title: str
@@ -184,16 +172,14 @@ class ProviderGroup:
     is_apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderList:
+class ProviderList(Struct, frozen=True):
     """Every card that fits a search and a filter."""
 
     template: ClassVar[str] = "settings/providers.html"
     groups: tuple[ProviderGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FallbackLine:
+class FallbackLine(Struct, frozen=True):
     """A place in the order of those who answer when the one before does not."""
 
     number: int
@@ -205,8 +191,7 @@ class FallbackLine:
     is_last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Fallbacks:
+class Fallbacks(Struct, frozen=True):
     """Who answers when the chosen provider fails, in order. `was` is what the file says, as JSON."""
 
     template: ClassVar[str] = "settings/fallbacks.html"
@@ -219,8 +204,7 @@ class Fallbacks:
     undo: Undo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewSlot:
+class NewSlot(Struct, frozen=True):
     """The form for an endpoint of the person's own, with what was typed when it was refused."""
 
     template: ClassVar[str] = "settings/new_slot.html"
@@ -230,8 +214,7 @@ class NewSlot:
     is_open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A filter."""
 
     value: str
@@ -239,8 +222,7 @@ class Chip:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderBoard:
+class ProviderBoard(Struct, frozen=True):
     """All of the providers page."""
 
     template: ClassVar[str] = "settings/provider_board.html"
@@ -255,8 +237,7 @@ class ProviderBoard:
     chips: tuple[Chip, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProvidersPage:
+class ProvidersPage(Struct, frozen=True):
     """The providers page."""
 
     template: ClassVar[str] = "settings/providers_page.html"
@@ -264,8 +245,7 @@ class ProvidersPage:
     board: ProviderBoard
 
 
-@dataclass(frozen=True, slots=True)
-class FoundServerLine:
+class FoundServerLine(Struct, frozen=True):
     """A model server that answers nearby."""
 
     provider_id: str
@@ -277,8 +257,7 @@ class FoundServerLine:
     needs_key: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FoundServers:
+class FoundServers(Struct, frozen=True):
     """What was found on this computer."""
 
     template: ClassVar[str] = "settings/found_servers.html"

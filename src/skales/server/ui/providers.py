@@ -1,11 +1,11 @@
 """The providers page: who answers and in which order, a card for each provider, and model servers found nearby."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Form, Response
+from msgspec import structs
 from pydantic import BaseModel
 
 from skales.app.app import App
@@ -69,7 +69,9 @@ class _LimitForm(BaseModel):
 def open_providers(app: AppDep, q: str = "", show: str = "", open: str = "") -> str:
     """The whole page; `open` is the card to begin with."""
     page = ProvidersPage(
-        shell=replace(build_shell(app, _("Providers"), Screen.SETTINGS), crumbs=(Crumb("/settings", _("Settings")),)),
+        shell=structs.replace(
+            build_shell(app, _("Providers"), Screen.SETTINGS), crumbs=(Crumb("/settings", _("Settings")),)
+        ),
         board=_build_board(app, query=q, show=show, opened=open),
     )
     return render(page)

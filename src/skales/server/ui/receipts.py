@@ -1,7 +1,8 @@
 """What stands under an answer: who wrote it, when, and what it took, in one line and in a small table."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from skales.app.costs import FactsOf, price_usage
 from skales.core.message import Message, Role, Usage
@@ -14,8 +15,7 @@ from skales.server.words import _, ngettext
 Chosen = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """What the requests of a turn took together."""
 
     requests: int = 0

@@ -1,14 +1,14 @@
 """What the schedule page is given: jobs with their next and last runs in words, and what a typed schedule means."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment, Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """One run. `kind` colours its state; `about` says why it began where that is not plain."""
 
     state: str
@@ -19,8 +19,7 @@ class RunRow:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobRow:
+class JobRow(Struct, frozen=True):
     """One job. `next_run` is None when it is off or never due; `runs` are the last ones, newest first."""
 
     id: str
@@ -36,8 +35,7 @@ class JobRow:
     runs: tuple[RunRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class JobBoard:
+class JobBoard(Struct, frozen=True):
     """The list. `is_idle` says that this program runs no jobs; `trouble` what an action could not do."""
 
     template: ClassVar[str] = "schedule/board.html"
@@ -46,8 +44,7 @@ class JobBoard:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulePreview:
+class SchedulePreview(Struct, frozen=True):
     """What a schedule means: in words and as its next runs, or what is wrong with it; empty for an empty one."""
 
     template: ClassVar[str] = "schedule/preview.html"
@@ -56,8 +53,7 @@ class SchedulePreview:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulePage:
+class SchedulePage(Struct, frozen=True):
     """The page: the list, and a form for a new job with what was typed when it could not be made."""
 
     template: ClassVar[str] = "schedule/page.html"

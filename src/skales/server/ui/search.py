@@ -1,12 +1,12 @@
 """The history page: all conversations with filters, what a search finds in each, and the trash."""
 
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.ids import SessionId
@@ -104,8 +104,7 @@ def find_sessions(app: App, asked: HistoryFilter, before: Cursor | None) -> Foun
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
+class _Bounds(Struct, frozen=True):
     since_ms: int
     until: Cursor | None
 

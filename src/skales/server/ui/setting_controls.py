@@ -1,7 +1,8 @@
 """From a setting and what the file says to a row of the page, with what came of its last change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonValue, as_list, as_object, as_text
 from skales.data.setting_faults import SettingFault
@@ -14,8 +15,7 @@ from skales.server.views import View
 from skales.server.words import _
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """What came of a change. `former` is the token of what was there, None when there is no way back.
 
     `asked` is a looser value that waits for a yes, `mine` a text that was not kept.

@@ -1,9 +1,9 @@
 """The DevKit's switch and token. A token is shown once, when it is made; afterwards only its mask."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import SkalesError
@@ -20,8 +20,7 @@ router = APIRouter(prefix="/ui/settings/devkit", dependencies=[PageSession])
 _TOKEN_LENGTH = 43
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """What came of a change. `undo_on` is the switch's former state."""
 
     fresh_token: str = ""

@@ -1,7 +1,8 @@
 """The settings page as a whole: its sections with their rows and parts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec import structs
 
 from skales.app.app import App
 from skales.data.setting_shapes import Settings
@@ -49,7 +50,7 @@ def _build_section(
         _(title),
         _(words),
         tuple(
-            replace(build_control(settings, faults, row, came.get(row.name)), is_whole_page=True)
+            structs.replace(build_control(settings, faults, row, came.get(row.name)), is_whole_page=True)
             for row in rows
             if row.section is section
         ),

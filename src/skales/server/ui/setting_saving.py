@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, SkalesError
 from skales.core.json import JsonValue, as_list, as_object, as_text
@@ -15,8 +16,7 @@ from skales.server.ui.setting_values import CHANGED, change_value, parse_token, 
 from skales.server.words import _
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(Struct, frozen=True):
     """What a row's form sent. `was` is None for a form that carries nothing back; `remove` counts from 0."""
 
     values: Sequence[str] = ()

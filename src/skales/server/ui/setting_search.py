@@ -5,7 +5,8 @@ Also for the command palette: `setting_links` names every place with its address
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.server.ui.provider_names import name_provider
@@ -20,8 +21,7 @@ _PROVIDERS = "/settings/providers"
 _MOST = 30
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A place that is no row of the table."""
 
     address: str
@@ -31,8 +31,7 @@ class _Part:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingLink:
+class SettingLink(Struct, frozen=True):
     """A place of the settings: where it is, what it is called, and every word it may be found by."""
 
     address: str

@@ -1,10 +1,10 @@
 """Looking for old secrets from the settings page: start, how far it is, stop, mask, take back, forget."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, BackgroundTasks, Form
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import ConflictError, SkalesError
@@ -28,8 +28,7 @@ _PLACES = {
 _SHOWN_FILES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SecretLine:
+class SecretLine(Struct, frozen=True):
     """A file and what was found in it."""
 
     place: str
@@ -39,8 +38,7 @@ class SecretLine:
     stays: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPart:
+class SecretPart(Struct, frozen=True, kw_only=True):
     """The search as it stands: running, over, or not begun."""
 
     template: ClassVar[str] = "settings/secret_scan.html"

@@ -1,9 +1,9 @@
 """Secrets on the settings page: how they are kept, and those a person named for tools. No value is ever shown."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import SkalesError
@@ -21,8 +21,7 @@ from skales.server.words import _
 router = APIRouter(prefix="/ui/settings/secrets", dependencies=[PageSession])
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """What came of a change. `typed_name` and `typed_hosts` are what was typed when it could not be kept."""
 
     notice: str = ""

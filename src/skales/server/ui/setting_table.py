@@ -5,8 +5,9 @@ The page, the search and the command palette are made from it. Providers have ro
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from skales.core.json import JsonValue
 from skales.core.tool import SafetyMode
@@ -43,8 +44,7 @@ class Section(StrEnum):
     ABOUT = "about"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One of several values. A `warning` says what changes, and has to be confirmed when `rank` rises to it."""
 
     value: str
@@ -55,8 +55,7 @@ class Option:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """A row of the page. `name` is the dotted name in settings.json; texts are marked, and translated when shown.
 
     `words` are more words to find it by. `parse` raises InputError for a line that cannot be kept, `check` for a value

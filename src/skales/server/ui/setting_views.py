@@ -1,14 +1,14 @@
 """What the templates of the settings pages are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment, Trouble, View
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of several values of a control."""
 
     value: str
@@ -18,16 +18,14 @@ class Choice:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(Struct, frozen=True):
     """The way back: what to put back, and what must still be there for that. Both are JSON, empty for no key."""
 
     former: str
     saved: str
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
+class Confirmation(Struct, frozen=True):
     """A question before a looser value counts."""
 
     value: str
@@ -35,8 +33,7 @@ class Confirmation:
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
+class Control(Struct, frozen=True, kw_only=True):
     """A row of the page: the control and what came of its last change.
 
     `was` is what the file says, as JSON; a change carries it back. `mine` is what was typed and not kept, because the
@@ -72,8 +69,7 @@ class Control:
     is_whole_page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SectionView:
+class SectionView(Struct, frozen=True):
     """A part of the page: rows, and what is no row."""
 
     id: str
@@ -83,8 +79,7 @@ class SectionView:
     part: View | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A place that fits a search."""
 
     address: str
@@ -94,8 +89,7 @@ class Hit:
     is_advanced: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """What a search found; nothing for an empty query."""
 
     template: ClassVar[str] = "settings/hits.html"
@@ -103,8 +97,7 @@ class Hits:
     rows: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsPage:
+class SettingsPage(Struct, frozen=True):
     """Everything the settings page shows. `faults` are values of the file that belong to no row."""
 
     template: ClassVar[str] = "settings/page.html"
@@ -118,8 +111,7 @@ class SettingsPage:
 # --- parts that are no rows ---
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderSummary:
+class ProviderSummary(Struct, frozen=True):
     """Who answers now. `others` are labels of what else is set up."""
 
     template: ClassVar[str] = "settings/provider_summary.html"
@@ -130,8 +122,7 @@ class ProviderSummary:
     trouble: Trouble | None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSummary:
+class ToolSummary(Struct, frozen=True):
     """How many tools there are, and how many of them are on."""
 
     template: ClassVar[str] = "settings/tool_summary.html"
@@ -139,8 +130,7 @@ class ToolSummary:
     on: int
 
 
-@dataclass(frozen=True, slots=True)
-class DevKitPart:
+class DevKitPart(Struct, frozen=True):
     """The DevKit's switch and token. `fresh_token` is shown this once; `notice` says what was done."""
 
     template: ClassVar[str] = "settings/devkit.html"
@@ -155,8 +145,7 @@ class DevKitPart:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSize:
+class FolderSize(Struct, frozen=True):
     """A folder of the data directory and what it holds."""
 
     name: str
@@ -165,8 +154,7 @@ class FolderSize:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class DataSizes:
+class DataSizes(Struct, frozen=True):
     """How much the data directory holds."""
 
     template: ClassVar[str] = "settings/data_sizes.html"
@@ -174,8 +162,7 @@ class DataSizes:
     rows: tuple[FolderSize, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenFileLine:
+class BrokenFileLine(Struct, frozen=True):
     """A file that could not be read, where it lies now, and why."""
 
     path: str
@@ -184,24 +171,21 @@ class BrokenFileLine:
     when: Moment
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenFiles:
+class BrokenFiles(Struct, frozen=True):
     """Files set aside that nobody dismissed."""
 
     template: ClassVar[str] = "settings/broken_files.html"
     rows: tuple[BrokenFileLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SecretLine:
+class SecretLine(Struct, frozen=True):
     """A secret by name; `bound` says where it may go."""
 
     name: str
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class SecretsPart:
+class SecretsPart(Struct, frozen=True):
     """How secrets are kept, and the named ones. `typed_…` is what could not be kept, for another try."""
 
     template: ClassVar[str] = "settings/secrets.html"
@@ -214,8 +198,7 @@ class SecretsPart:
     typed_hosts: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DataPart:
+class DataPart(Struct, frozen=True):
     """Where everything lies."""
 
     template: ClassVar[str] = "settings/data.html"
@@ -226,8 +209,7 @@ class DataPart:
     secrets: SecretsPart
 
 
-@dataclass(frozen=True, slots=True)
-class LicenceLine:
+class LicenceLine(Struct, frozen=True):
     """A part that is not ours and how it may be used."""
 
     name: str
@@ -235,8 +217,7 @@ class LicenceLine:
     licence: str
 
 
-@dataclass(frozen=True, slots=True)
-class AboutPart:
+class AboutPart(Struct, frozen=True):
     """Version and licences."""
 
     template: ClassVar[str] = "settings/about.html"
@@ -245,8 +226,7 @@ class AboutPart:
     parts: tuple[LicenceLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """A short answer to a button: what was done, or why not."""
 
     template: ClassVar[str] = "settings/remark.html"

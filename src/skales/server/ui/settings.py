@@ -3,13 +3,13 @@
 A row's form carries back what it showed; see `setting_values`. Answers are the row as it stands now.
 """
 
-from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from msgspec import Struct
 
 from skales.app.app import App
 from skales.core.errors import NotFoundError
@@ -40,8 +40,7 @@ join_routers(
 LANGUAGE = "locale"
 
 
-@dataclass(frozen=True, slots=True)
-class _Put:
+class _Put(Struct, frozen=True):
     """A request to change a row."""
 
     app: App

@@ -6,8 +6,9 @@ Spec: ui-surfaces.md, "Slash commands".
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+
+from msgspec import Struct, field
 
 from skales.core.errors import InputError
 from skales.server.words import LANGUAGES, N_, _
@@ -16,8 +17,7 @@ from skales.server.words import LANGUAGES, N_, _
 _WORD = re.compile(r"/([a-z][a-z_-]*)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A word that does something when it begins a message. `argument` shows what may follow it."""
 
     name: str
@@ -51,29 +51,25 @@ COMMANDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Struct, frozen=True):
     """The text is a message."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(Struct, frozen=True):
     """The page goes to an address, or shows it anew."""
 
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
+class Tell(Struct, frozen=True):
     """The page says something and stays."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """The page's scripts do something; without them `instead` happens."""
 
     name: str

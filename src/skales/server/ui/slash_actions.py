@@ -1,11 +1,11 @@
 """What each command of the message field does: one function per word. Typed, clicked and posted they do the same."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import quote, urlencode
 
 import anyio.to_thread
+from msgspec import Struct
 
 from skales import __version__
 from skales.app.app import App
@@ -21,8 +21,7 @@ from skales.server.words import LANGUAGES, _, ngettext
 _THEMES = ("system", "light", "dark")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a command has to say, as a page of its own, for browsers without scripts."""
 
     template: ClassVar[str] = "chat/told.html"
@@ -31,8 +30,7 @@ class Told:
     back: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A command with what follows it, and where it was written; `session_id` is empty in a new chat."""
 
     session_id: SessionId

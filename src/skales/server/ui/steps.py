@@ -4,9 +4,10 @@ import hashlib
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from urllib.parse import urlencode
+
+from msgspec import structs
 
 from skales.core.json import JsonValue, as_object, as_text, parse_json
 from skales.core.tool import ToolCall, ToolResult
@@ -46,7 +47,7 @@ def build_step(call: ToolCall, action: str, state: StepState, words: str = "") -
 def build_finished_step(call: ToolCall, action: str, result: ToolResult, duration_ms: int) -> StepEntry:
     """A call with what came of it."""
     step = build_step(call, action, StepState.FAILED if result.is_error else StepState.DONE)
-    return replace(
+    return structs.replace(
         step,
         result=_pretty(told(result.text) if result.is_error else result.text),
         files=result.files,

@@ -1,14 +1,14 @@
 """What the tasks page is given: states in words, and which actions each task allows now."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment, Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(Struct, frozen=True):
     """One task. `kind` colours its state; an empty address or text is not there. `waits` for the person's answer."""
 
     id: str
@@ -29,8 +29,7 @@ class TaskRow:
     can_delete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TaskBoard:
+class TaskBoard(Struct, frozen=True):
     """The list. `is_idle` says that this program runs no tasks; `trouble` what an action could not do."""
 
     template: ClassVar[str] = "tasks/board.html"
@@ -40,8 +39,7 @@ class TaskBoard:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TasksPage:
+class TasksPage(Struct, frozen=True):
     """The page: the list, and a form to file a task with what was typed when it could not be filed."""
 
     template: ClassVar[str] = "tasks/page.html"

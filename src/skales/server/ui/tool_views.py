@@ -1,16 +1,16 @@
 """What the templates of the tools page are given; see `server.views`."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.ui.activity_views import ActivityRow
 from skales.server.views import Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
+class ToolRow(Struct, frozen=True):
     """A tool in the list."""
 
     name: str
@@ -19,8 +19,7 @@ class ToolRow:
     is_current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolGroup:
+class ToolGroup(Struct, frozen=True):
     """Tools of one category."""
 
     label: str
@@ -39,8 +38,7 @@ class Control(StrEnum):
     JSON = "json"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolField:
+class ToolField(Struct, frozen=True):
     """One parameter of a tool as a form field. `field` is its name in the form."""
 
     name: str
@@ -62,8 +60,7 @@ class ToolField:
         return f"arg-{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultView:
+class ToolResultView(Struct, frozen=True):
     """What a direct run brought; `trouble` when it did not come to run."""
 
     template: ClassVar[str] = "tools/result.html"
@@ -75,8 +72,7 @@ class ToolResultView:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPin:
+class ToolPin(Struct, frozen=True):
     """Whether models always get the tool; of a basic one they do in any case."""
 
     template: ClassVar[str] = "tools/pin.html"
@@ -85,8 +81,7 @@ class ToolPin:
     is_basic: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDetail:
+class ToolDetail(Struct, frozen=True):
     """One tool with its form. `effects` and `safety` are in plain words, `uses` its last calls."""
 
     template: ClassVar[str] = "tools/detail.html"
@@ -105,8 +100,7 @@ class ToolDetail:
     result: ToolResultView | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolList:
+class ToolList(Struct, frozen=True):
     """Tools that fit the search."""
 
     template: ClassVar[str] = "tools/list.html"
@@ -115,8 +109,7 @@ class ToolList:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsPage:
+class ToolsPage(Struct, frozen=True):
     """The tool list, and the chosen tool beside it."""
 
     template: ClassVar[str] = "tools/page.html"

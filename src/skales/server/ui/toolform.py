@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec import structs
 
 from skales.core.errors import InputError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
@@ -31,7 +32,7 @@ def build_fields(spec: ToolSpec, filled: Mapping[str, str] | None = None) -> tup
     )
     if filled is None:
         return tuple(fields)
-    return tuple(replace(field, value=filled.get(field.field, "")) for field in fields)
+    return tuple(structs.replace(field, value=filled.get(field.field, "")) for field in fields)
 
 
 def read_arguments(spec: ToolSpec, filled: Mapping[str, str]) -> JsonObject:

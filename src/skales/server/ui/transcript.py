@@ -1,11 +1,11 @@
 """A conversation's messages as entries of the page: what was said, what was done, what still waits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from types import MappingProxyType
 
 from markupsafe import Markup
+from msgspec import Struct, field, structs
 
 from skales.app.costs import FactsOf
 from skales.core.evidence import unconfirmed_of
@@ -49,8 +49,7 @@ _INCOMPLETE = {
 _COMMAND = "/tool"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What entries are built with. `is_running` decides how a call without a result looks.
 
     `chosen` is who should answer this conversation, `marks` the places with other tails, `summaries` those before which
@@ -69,8 +68,7 @@ class Setting:
     label_of: LabelOf = name_by_catalogue
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """Where an answer stands: from which message on its turn goes, what the turn took, whether nothing follows."""
 
     turn_start: int = 0
@@ -221,7 +219,7 @@ def _build_turn(turn: Sequence[Indexed], setting: Setting, *, is_end: bool) -> S
             is_last = is_end and place == len(turn) - 1 and not setting.is_running
             effort = sum_effort(said for _index, said in turn[: place + 1])
             answer = build_answer(index, message, setting, Spot(start, effort, is_last))
-            entries.append(answer if place == last_said else replace(answer, versions=None))
+            entries.append(answer if place == last_said else structs.replace(answer, versions=None))
         entries.extend(_build_steps(message, _results_after(turn, place), setting))
     if is_end and setting.is_running:
         return entries

@@ -1,14 +1,14 @@
 """What the templates of the undo pages are given; see `server.views`."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from skales.server.frame_views import Shell
 from skales.server.views import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class UndoRow:
+class UndoRow(Struct, frozen=True):
     """One step of the timeline. Addresses are empty where nothing can be taken back or brought back."""
 
     id: str
@@ -21,8 +21,7 @@ class UndoRow:
     redo_address: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndoTurn:
+class UndoTurn(Struct, frozen=True):
     """What belongs together: the steps of one turn, newest first. `chat_address` is empty outside of conversations."""
 
     heading: str
@@ -32,8 +31,7 @@ class UndoTurn:
     rows: tuple[UndoRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UndoPage:
+class UndoPage(Struct, frozen=True):
     """The timeline. `told` says what was just done."""
 
     template: ClassVar[str] = "undo/page.html"
@@ -43,16 +41,14 @@ class UndoPage:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """A line of a diff; `kind` is added, removed, place or empty."""
 
     kind: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndoChange:
+class UndoChange(Struct, frozen=True):
     """What happens to one thing; with a problem, nothing does."""
 
     name: str
@@ -62,8 +58,7 @@ class UndoChange:
     lines: tuple[DiffLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UndoStepPage:
+class UndoStepPage(Struct, frozen=True):
     """What taking a step or a turn back would do, before it is done."""
 
     template: ClassVar[str] = "undo/step.html"

@@ -11,6 +11,7 @@ from enum import StrEnum
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from anyio import to_thread
+from msgspec import structs
 
 from skales.core.errors import InputError, ToolError
 from skales.core.json import JsonValue
@@ -97,7 +98,7 @@ async def connector_request(  # noqa: PLR0913 - what a model may say to a tool s
         on_send=delivery.begin,
     )
     # The person named the address, on purpose also when it is on this computer; `stays` keeps redirects there.
-    policy = replace(ctx.network, allow_loopback=True, allow_lan=True)
+    policy = structs.replace(ctx.network, allow_loopback=True, allow_lan=True)
     async with open_reply(address, policy, request) as reply:
         await note_answer(delivery, method.value, reply)
         result = await read_result(reply, method.value, shown)

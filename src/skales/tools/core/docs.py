@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import log
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct
 
 import skales
 from skales.core.errors import InputError, ToolError
@@ -32,8 +32,7 @@ of in on my me do an or be as at if
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(Struct, frozen=True):
     """A heading of the guide with what stands under it. `page` is the file's name."""
 
     page: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.tool import Effect, Safety, ToolResult
@@ -29,8 +30,7 @@ _PLAIN = (
 _FILE_START = re.compile(r"^diff --(?:git|cc|combined) ", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(Struct, frozen=True):
     """One changed file; lines are None for a binary one."""
 
     name: str

@@ -6,8 +6,9 @@ reading tools switch all of them off. Committing and pushing run hooks, which ar
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field, structs
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.tools.context import ToolContext
@@ -58,8 +59,7 @@ _DUBIOUS = re.compile(r"dubious ownership in repository at '([^\n]*)'")
 _REVISION = re.compile(r"[^-\s\x00-\x1f\x7f][^\s\x00-\x1f\x7f]{0,199}")
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A repository that tools may use. `top` holds its files; for a bare one it is the repository itself."""
 
     top: Path
@@ -68,8 +68,7 @@ class Repository:
     guards: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GitCall:
+class GitCall(Struct, frozen=True):
     """A command for git: its words, how long it may take, and what it is told beyond what git always is.
 
     `reads` are places that it needs besides those that tools may use.
@@ -82,8 +81,7 @@ class GitCall:
     reads: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GitAnswer:
+class GitAnswer(Struct, frozen=True):
     """What git printed, both outputs as one. `left_out_bytes` are missing behind `raw`."""
 
     exit_code: int
@@ -129,7 +127,7 @@ async def read_git(ctx: ToolContext, repository: Repository, *words: str) -> Git
 async def change_git(ctx: ToolContext, repository: Repository, call: GitCall) -> GitAnswer:
     """Run a command that changes something, with the person's hooks and helpers, but without questions. Any exit."""
     words = ("--no-pager", "-c", "color.ui=false", "-c", "core.quotePath=false", *call.words)
-    return await _run(ctx, repository.top, replace(call, words=words))
+    return await _run(ctx, repository.top, structs.replace(call, words=words))
 
 
 def require_success(answer: GitAnswer, message: str, hint: str = "") -> GitAnswer:

@@ -1,8 +1,9 @@
 """The tool `git_status`: branch, what is staged, changed and unknown, and what is under way, in few words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from skales.core.json import JsonObject
 from skales.core.tool import Effect, Safety, ToolResult
@@ -24,8 +25,7 @@ _UNDER_WAY = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class GitState:
+class GitState(Struct):
     """What `git status` says. File lists hold `kind  name` lines, `conflicts` kind by name as it is on the disk.
 
     `branch` is empty for a detached HEAD.

@@ -5,10 +5,10 @@ Names are looked up in a list of the vault made once; notes are opened only for 
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from anyio import from_thread
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.tools.core.obsidian_note import (
@@ -27,8 +27,7 @@ from skales.tools.core.obsidian_vault import Shelf, Vault, fold, is_note, load_n
 _MOST_OPENED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Led:
+class Led(Struct, frozen=True):
     """A link and the file it leads to, by its path in the vault. `fault` says why it leads nowhere."""
 
     link: Link

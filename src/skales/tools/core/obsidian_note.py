@@ -6,10 +6,11 @@ Nothing within code counts. Line ends are unified. Spec: memory.md, "Obsidian".
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 from skales.data.frontmatter import Front, FrontMatterError, read_front, split_front_matter, texts_of
 from skales.tools.core.obsidian_vault import fold
@@ -29,8 +30,7 @@ _WORD = re.compile(r"\w+")
 _FRONT_TAG = re.compile(r"[,\s]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading. `line` counts from 0 in the body, as does `end`, the line after it."""
 
     level: int
@@ -39,8 +39,7 @@ class Heading:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link to a note or file of the vault: `[[target#heading|shown]]`, `![[…]]`, `[shown](target.md)`.
 
     `target` is empty within one note. `part` is a heading path such as `A#B`, or a block id with `^`.
@@ -53,8 +52,7 @@ class Link:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A note taken apart. `first_line` is the line of the file, from 0, at which `body` begins.
 
     `fault` says why its front matter does not count; empty when it does.

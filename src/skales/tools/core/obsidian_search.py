@@ -3,11 +3,11 @@
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import InputError, SkalesError, ToolError
 from skales.core.tool import Effect, Safety, ToolResult
@@ -35,16 +35,14 @@ _STEP = 200
 _TIME_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What a note must hold: every text, folded, and every tag."""
 
     texts: Sequence[str]
     tags: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
+class _Hit(Struct, frozen=True):
     """A note that fits. `line` counts from 1, 0 when its name or tags alone fit."""
 
     vault: str
@@ -54,8 +52,7 @@ class _Hit:
     text: str = ""
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What a search found and what it passed over."""
 
     hits: list[_Hit] = field(default_factory=list[_Hit])

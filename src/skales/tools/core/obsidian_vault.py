@@ -8,10 +8,10 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import from_thread
+from msgspec import Struct
 
 from skales.core.errors import SkalesError, ToolError, ToolRefusedError
 from skales.core.events import Progress
@@ -35,8 +35,7 @@ _DEPTH = 40
 _STEP = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Vault:
+class Vault(Struct, frozen=True):
     """A vault that can be used. `root` is a real place."""
 
     name: str
@@ -48,8 +47,7 @@ class Vault:
         return shown_name(path.relative_to(self.root).as_posix())
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(Struct, frozen=True):
     """What is in a vault, by path from its root. `is_cut` says that there is more than a vault may hold."""
 
     notes: Sequence[str]
@@ -57,8 +55,7 @@ class Shelf:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StoredNote:
+class StoredNote(Struct, frozen=True):
     """A note as it is on the disk. `text` has its own line ends and no mark."""
 
     text: str

@@ -3,8 +3,9 @@
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.json import JsonObject, as_object, as_text, parse_json
@@ -25,8 +26,7 @@ KINDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TestCommand:
+class TestCommand(Struct, frozen=True):
     """A way to test a project: the words to run, and the file that says so."""
 
     words: tuple[str, ...]

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.clock import to_datetime
 from skales.core.errors import NotFoundError, ToolError
@@ -28,8 +28,7 @@ _BRANCH = re.compile(r"ref: refs/heads/([^\n]{1,200})\n?")
 _HEAD_BYTES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Project:
+class _Project(Struct, frozen=True):
     folder: Path
     kinds: tuple[str, ...]
     branch: str

@@ -4,10 +4,11 @@ What is compared and sent, `remote.publish` knows. Spec: integrations.md, row 20
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct, structs
 
 from skales.core.errors import NotFoundError, ToolError
 from skales.core.ports import Question
@@ -31,8 +32,7 @@ _SHOWN = 20
 _DELETE, _KEEP = "Delete them", "Keep them"
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wish(Struct, frozen=True):
     """What the call asked for beyond sending what changed."""
 
     delete_missing: bool
@@ -176,7 +176,7 @@ async def _bring(ctx: ToolContext, place: Place, job: Job, where: str, wish: _Wi
     if wish.preview:
         return _render(plan, job, where, is_done=False)
     if plan.missing and wish.delete_missing and not await _may_delete(ctx, plan.missing, where):
-        job = replace(job, delete_missing=False)
+        job = structs.replace(job, delete_missing=False)
     await _carry_out_once(ctx, place, job, plan)
     return _render(plan, job, where, is_done=True)
 

@@ -4,10 +4,11 @@ Both addresses can be replaced by the settings `serviceUrls.geocoding` and `serv
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlencode
+
+from msgspec import Struct, structs
 
 from skales.core.errors import InputError, ToolError
 from skales.core.json import JsonObject, JsonValue, as_list, as_object, as_text, parse_json
@@ -53,8 +54,7 @@ class Units(StrEnum):
     IMPERIAL = "imperial"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     label: str
     latitude: float
     longitude: float
@@ -140,7 +140,7 @@ def _label(row: JsonObject) -> str:
 async def _get(ctx: ToolContext, service: str, usual: str, path: str) -> JsonObject:
     """The JSON object of an answer. Raises ToolError in words for a person."""
     own = ctx.service_urls.get(service, "")
-    policy = replace(ctx.network, allow_loopback=True, allow_lan=True) if own else ctx.network
+    policy = structs.replace(ctx.network, allow_loopback=True, allow_lan=True) if own else ctx.network
     request = WebRequest(headers={"Accept": "application/json"}, stays=True)
     async with open_reply(f"{own or usual}{path}", policy, request, Wire(limits=_LIMITS)) as reply:
         body, is_cut = await reply.read(_MOST_BYTES)

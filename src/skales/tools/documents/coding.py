@@ -7,7 +7,8 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 
@@ -49,8 +50,7 @@ _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
 _GUESS_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class TextCoding:
+class TextCoding(Struct, frozen=True):
     """How a text is stored: the codec's name, the mark before it, and whether that is more than a guess."""
 
     codec: str

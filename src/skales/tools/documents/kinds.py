@@ -4,11 +4,12 @@ import mimetypes
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile
+
+from msgspec import Struct, structs
 
 # Enough for every mark below; the farthest is that of tar archives.
 HEAD_BYTES = 512
@@ -34,8 +35,7 @@ class Family(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What a file is, and all there is to say about reading it; a new kind is one line in a table below.
 
     `words` stand in a sentence, with article. `reader` is the module and function in this package that read it, empty
@@ -217,7 +217,7 @@ def _zip_kind(stream: BinaryIO) -> Kind:
     except (BadZipFile, ValueError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
         return _ZIP
     if media_type in _ZIP_TYPES:
-        return replace(_ZIP_TYPES[media_type], media_type=media_type)
+        return structs.replace(_ZIP_TYPES[media_type], media_type=media_type)
     if "[Content_Types].xml" in names:
         for folder, kind in _ZIP_FOLDERS:
             if any(name.startswith(folder) for name in names):

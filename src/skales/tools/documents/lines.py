@@ -3,16 +3,16 @@
 import codecs
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import BinaryIO
+
+from msgspec import Struct, field
 
 from skales.tools.documents.coding import TextCoding, readable
 
 _PIECE_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Which lines to take, counted from 1; `column` skips characters of the first, counted from 1.
 
     A line is cut at `line_limit` characters, all together at `limit`; the first line alone may fill `limit` when
@@ -26,8 +26,7 @@ class Window:
     line_limit: int = 2_000
 
 
-@dataclass(slots=True)
-class Excerpt:
+class Excerpt(Struct):
     """What the window showed. `total` is None when the rest was not counted; `cut` maps a line to what it lacks."""
 
     lines: list[str] = field(default_factory=list[str])

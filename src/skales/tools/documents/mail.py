@@ -8,11 +8,12 @@ import binascii
 import email.utils
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import BytesParser
 from email.policy import compat32
 from typing import BinaryIO, cast
+
+from msgspec import Struct, field
 
 from skales.core.errors import InputError, ToolError
 from skales.tools.describe import render_size, visible
@@ -25,8 +26,7 @@ _SHOWN = ("From", "To", "Cc", "Reply-To", "Subject", "Date")
 _DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError, AssertionError, binascii.Error)
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """A file that came with a mail."""
 
     name: str
@@ -34,8 +34,7 @@ class Attachment:
     content: bytes
 
 
-@dataclass(slots=True)
-class Mail:
+class Mail(Struct):
     """A mail as its reader sees it. `headers` are decoded; `inline_images` counts pictures inside the text."""
 
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -48,8 +47,7 @@ class Mail:
     inline_images: int = 0
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What the parts of a mail are, in order."""
 
     plain: list[str] = field(default_factory=list[str])

@@ -9,8 +9,9 @@ import codecs
 import quopri
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 _WORD = re.compile(r"=\?([A-Za-z0-9_.:+-]{1,60})(?:\*[A-Za-z0-9-]{0,40})?\?([BbQq])\?([^?\r\n]*)\?=")
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
@@ -19,8 +20,7 @@ _ENDS = re.compile(r"[\r\n]+")
 _WIDER = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct, frozen=True):
     charset: str
     encoding: str
     text: str

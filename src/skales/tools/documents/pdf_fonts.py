@@ -7,9 +7,10 @@ know the signs of Western Europe only.
 import os
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 # Regular, bold, italic, bold italic; the first family whose regular file is there is taken, and its missing faces are
 # drawn with the regular one. All of them know Latin, Greek and Cyrillic.
@@ -41,8 +42,7 @@ _MORE = (
 _FACES = ("", "B", "I", "BI")
 
 
-@dataclass(frozen=True, slots=True)
-class FontFiles:
+class FontFiles(Struct, frozen=True):
     """Which files to draw with. `text` maps fpdf's style letters to files; empty when there is no font at all.
 
     `missing` are the signs that no file has.

@@ -6,8 +6,9 @@ import io
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -32,8 +33,7 @@ _TAG = re.compile(r"<[^>]*>")
 _STYLES = {"strong": "B", "em": "I", "s": "S"}
 
 
-@dataclass(slots=True)
-class Sheet:
+class Sheet(Struct):
     """A document being written. `clean` leaves of a text what its fonts can draw."""
 
     pdf: "FPDF"

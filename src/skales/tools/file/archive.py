@@ -3,13 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Annotated
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.clock import to_datetime
 from skales.core.errors import InputError, ToolError
@@ -30,8 +30,7 @@ _LISTED = 500
 _ENDINGS = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip")
 
 
-@dataclass(slots=True)
-class _Packing:
+class _Packing(Struct):
     """What goes into an archive, by its name there, and what stays out."""
 
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
@@ -39,8 +38,7 @@ class _Packing:
     other: list[str] = field(default_factory=list[str])
 
 
-@dataclass(slots=True)
-class _Contents:
+class _Contents(Struct):
     """What an archive holds, as far as it was looked at."""
 
     members: list[Member] = field(default_factory=list[Member])

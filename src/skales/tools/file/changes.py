@@ -11,9 +11,10 @@ import shutil
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.ids import IdSource
@@ -29,8 +30,7 @@ _PROBE = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE
 _TEMPORARY = ".skales-"
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """A file's state when it was read, to notice that another program changed it since."""
 
     inode: int

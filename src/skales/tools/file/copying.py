@@ -4,9 +4,10 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.core.ids import IdSource
@@ -26,8 +27,7 @@ from skales.tools.file.safe_open import Entry, EntryKind, find_entry, hold_paren
 _CHUNK_BYTES = 1024 * 1024
 
 
-@dataclass(slots=True)
-class Copied:
+class Copied(Struct):
     """What a copy holds, and the names it leaves out because they are closed to tools or no files."""
 
     files: int = 0

@@ -7,7 +7,8 @@ instead of shown. Pure.
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.json import JsonObject
 from skales.tools.file.wording import count_of, shown_name
@@ -21,8 +22,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _NO_END = "\\ No line end at the end of the file"
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """`text` is a unified diff, empty when nothing differs; the counts are of all lines, shown or not."""
 
     text: str
@@ -35,8 +35,7 @@ class Diff:
         return {"diff": self.text, "added": self.added, "removed": self.removed}
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     """Lines `old_start:old_end` make way for `new_start:new_end`."""
 
     old_start: int

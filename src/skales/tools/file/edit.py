@@ -4,13 +4,13 @@ Both show what they change as a diff, before on the approval card and after in t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 from skales.core.tool import Effect, Safety, ToolResult
@@ -42,8 +42,7 @@ _SHOWN_PLACES = 10
 _SHOWN_CHARS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenText:
+class _OpenText(Struct, frozen=True):
     """A file's text, how to store it again, and the state it was read in."""
 
     text: SeenText
@@ -51,8 +50,7 @@ class _OpenText:
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What replace_in_file looks for; `limit` 0 takes all."""
 
     find: str
@@ -61,8 +59,7 @@ class _Wanted:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(Struct, frozen=True):
     """A change that is worked out and not made."""
 
     name: str

@@ -6,10 +6,11 @@ The standard library's engine cannot be interrupted and blocks every thread whil
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 
@@ -34,8 +35,7 @@ class Match(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SafePattern:
+class SafePattern(Struct, frozen=True):
     """A regular expression with a time limit for each text it is held against."""
 
     _compiled: Any

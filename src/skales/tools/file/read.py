@@ -4,12 +4,12 @@ What reads which kind stands in `documents.kinds`. Everything else gets a clear 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.tool import Effect, Picture, Safety, ToolResult
@@ -35,8 +35,7 @@ _RAW = "raw"
 _COUNTED_BYTES = 100 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """What is read as lines: the pieces, what to say about them, and whether counting to the end is cheap.
 
     `is_from_others` says that strangers wrote it.

@@ -11,10 +11,11 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.tools.file.disk_errors import disk_errors
@@ -39,8 +40,7 @@ class EntryKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One name in a folder. `size_bytes` is 0 for what is not a file; `identity` tells it under any other name."""
 
     path: Path
@@ -51,8 +51,7 @@ class Entry:
     identity: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder held open. `at(name)` with `descriptor` as `dir_fd` names what is in it, wherever its path leads now."""
 
     path: Path

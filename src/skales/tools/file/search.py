@@ -3,11 +3,11 @@
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import InputError, ToolError
 from skales.core.tool import Effect, Safety, ToolResult
@@ -37,8 +37,7 @@ _LINE_CHARS = 1024 * 1024
 FindAll = Callable[[str], Iterator[int]]
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """What a search found and what it passed over."""
 
     lines: list[str] = field(default_factory=list[str])

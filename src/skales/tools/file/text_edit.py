@@ -8,7 +8,8 @@ import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _LINE_END = re.compile("\r\n|\r|\n")
 # Aligning old and new lines takes time with the product of their numbers.
@@ -17,8 +18,7 @@ _CLOSE_LINES_LIMIT = 20_000
 _SHOWN_LINES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class SeenText:
+class SeenText(Struct, frozen=True):
     r"""A text as stored (`original`) and as a model sees it (`seen`, `\n` line ends only)."""
 
     original: str
@@ -30,8 +30,7 @@ class SeenText:
         return seen_index + bisect_left(self.double_ends, seen_index)
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     r"""A piece of the seen text, `start` to `end`, and what takes its place, with `\n` line ends."""
 
     start: int

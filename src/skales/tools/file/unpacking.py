@@ -14,10 +14,11 @@ import tarfile
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, Protocol
 from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.security.path_spelling import find_spelling_fault
@@ -44,8 +45,7 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One entry of an archive; `path` is relative and has no `..`, `size_bytes` is what the archive says."""
 
     path: PurePosixPath
@@ -54,8 +54,7 @@ class Member:
     is_executable: bool
 
 
-@dataclass(slots=True)
-class _Budget:
+class _Budget(Struct):
     """What was seen of an archive so far, against the limits."""
 
     packed_bytes: int

@@ -3,11 +3,11 @@
 Both show what they change as a diff, before on the approval card and after in the result.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.tool import Effect, Safety, ToolResult
@@ -27,16 +27,14 @@ _UTF8 = TextCoding("utf-8")
 _COMPARED_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
+class _Style(Struct, frozen=True):
     """How a file stores text: None for `coding` when it holds none."""
 
     coding: TextCoding | None
     has_windows_ends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
+class _Before(Struct, frozen=True):
     """A file as it is: in words with article, and its text, None when it holds none or more than is compared."""
 
     style: _Style

@@ -3,12 +3,12 @@
 import datetime
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.clock import to_datetime
 from skales.core.errors import InputError, ToolError
@@ -40,8 +40,7 @@ _PICTURE_ALONE = (0.7, 1.85, 11.93, 5.2)
 Box = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Slide:
+class _Slide(Struct, frozen=True):
     """A slide to write. `bullets` come with their depth."""
 
     title: str

@@ -6,12 +6,13 @@ import mimetypes
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+from msgspec import Struct
 
 from skales.core.errors import SkalesError
 from skales.core.json import JsonValue, as_int, as_list, as_object, as_text, parse_json
@@ -40,8 +41,7 @@ class PrintError(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class PrintOrder:
+class PrintOrder(Struct, frozen=True):
     """What to print, where relative addresses in it begin, and which files may be read for it."""
 
     html: str
@@ -49,8 +49,7 @@ class PrintOrder:
     policy: PathPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """A PDF document, and the addresses that were not loaded for it."""
 
     content: bytes

@@ -5,12 +5,12 @@ import datetime
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.clock import to_datetime
 from skales.core.errors import InputError
@@ -40,8 +40,7 @@ _WIDEST, _NARROWEST, _MEASURED_ROWS = 60, 8, 500
 Cell = str | int | float | bool | datetime.date | datetime.datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
+class _Sheet(Struct, frozen=True):
     """A sheet to write. `header` says that its first row names the columns."""
 
     name: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 from skales.core.tool import ToolResult
@@ -50,8 +51,7 @@ def choose_target(
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A document before it is stored: what is in it (`3 sheets`), and what else the model should know."""
 
     content: bytes

@@ -3,8 +3,9 @@
 import datetime
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
 
 from skales.tools.productivity.marks import is_safe_link, parse_marks
 
@@ -22,8 +23,7 @@ _MARGIN_MM = 22
 _INDENT_MM = 6.3
 
 
-@dataclass(frozen=True, slots=True)
-class _Pen:
+class _Pen(Struct, frozen=True):
     """How the words of a run look."""
 
     bold: bool = False
@@ -33,8 +33,7 @@ class _Pen:
     link: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where blocks go: `depth` of lists around them, and whether they are quoted."""
 
     depth: int = 0
@@ -98,7 +97,7 @@ class _Writer:
             case "bullet_list" | "ordered_list":
                 self._list(node, place)
             case "blockquote":
-                self._blocks(node.children, replace(place, is_quoted=True))
+                self._blocks(node.children, structs.replace(place, is_quoted=True))
             case "fence" | "code_block":
                 self._code(node.content, place)
             case "table":
@@ -134,7 +133,7 @@ class _Writer:
         style = kind if depth == 1 else f"{kind} {depth}"
         number = self._new_numbering(style, _start_of(node)) if node.type == "ordered_list" else None
         for item in node.children:
-            inside = replace(place, depth=place.depth + 1)
+            inside = structs.replace(place, depth=place.depth + 1)
             first = item.children[0] if item.children else None
             rest = item.children[1:]
             paragraph = self._add(style)
@@ -224,15 +223,15 @@ def _runs(nodes: Sequence["SyntaxTreeNode"], pen: _Pen) -> Iterator[tuple["Synta
     for node in nodes:
         match node.type:
             case "strong":
-                yield from _runs(node.children, replace(pen, bold=True))
+                yield from _runs(node.children, structs.replace(pen, bold=True))
             case "em":
-                yield from _runs(node.children, replace(pen, italic=True))
+                yield from _runs(node.children, structs.replace(pen, italic=True))
             case "s":
-                yield from _runs(node.children, replace(pen, strike=True))
+                yield from _runs(node.children, structs.replace(pen, strike=True))
             case "link":
-                yield from _runs(node.children, replace(pen, link=str(node.attrGet("href") or "")))
+                yield from _runs(node.children, structs.replace(pen, link=str(node.attrGet("href") or "")))
             case "code_inline":
-                yield node, replace(pen, code=True)
+                yield node, structs.replace(pen, code=True)
             case "inline":
                 yield from _runs(node.children, pen)
             case _:

@@ -1,7 +1,8 @@
 """Which files of a folder are published: what tools may read, but no links, no caches, nothing with keys in it."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError
 from skales.security.paths import PathPolicy
@@ -14,8 +15,7 @@ _MOST_FILES = 20_000
 _NOISE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", ".git", ".gitmodules"})
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFile:
+class LocalFile(Struct, frozen=True):
     """One file to publish; `name` is its path below what is published, with slashes."""
 
     name: str
@@ -24,8 +24,7 @@ class LocalFile:
     modified_ms: int
 
 
-@dataclass(slots=True)
-class Collected:
+class Collected(Struct):
     """What is published of a folder, and what is left out of it and why, by name."""
 
     files: list[LocalFile] = field(default_factory=list[LocalFile])

@@ -5,12 +5,12 @@ Names come from the server. What is no plain name is left out, links are never f
 
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
 from typing import BinaryIO
 
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError
 from skales.core.events import Progress
@@ -24,8 +24,7 @@ _MOST_BYTES = 2_000_000_000
 _DEEPEST = 32
 
 
-@dataclass(frozen=True, slots=True)
-class WantedFile:
+class WantedFile(Struct, frozen=True):
     """A file on the server; its size is -1 when the server does not say. `overwrite` is about the one here."""
 
     path: str
@@ -33,8 +32,7 @@ class WantedFile:
     overwrite: bool
 
 
-@dataclass(slots=True)
-class Fetched:
+class Fetched(Struct):
     """What came. `left_out` names links, and names that cannot be used here."""
 
     files: int = 0
@@ -102,8 +100,7 @@ async def _fetch_into(transfer: "_Transfer", path: str, staging: Path) -> None:
             seen.add(entry.name)
 
 
-@dataclass(slots=True)
-class _Transfer:
+class _Transfer(Struct):
     """Counts what comes, against what may come at most."""
 
     ctx: ToolContext

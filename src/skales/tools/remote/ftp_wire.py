@@ -10,15 +10,15 @@ import ssl
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.tools.remote.pinning import certificate_fingerprint, require_pin
 
 IDLE_S = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Dial:
+class Dial(Struct, frozen=True):
     """Where to connect, and what the server is known by. `tls` is `no`, `explicit` or `implicit`."""
 
     host: str

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import BinaryIO, Protocol
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 
@@ -26,8 +27,7 @@ class RemoteKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteEntry:
+class RemoteEntry(Struct, frozen=True):
     """One name on a server, as the server says. `size_bytes` is -1 and `modified_ms` 0 where it does not say."""
 
     name: str

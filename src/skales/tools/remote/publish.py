@@ -6,12 +6,12 @@ counts as unchanged when it is what was sent and the place still has one of that
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from posixpath import basename, dirname
 from typing import BinaryIO, cast
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError
 from skales.core.events import Progress
@@ -24,8 +24,7 @@ from skales.tools.remote.place import Place, RemoteEntry, RemoteKind, join_remot
 _HASH_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """What goes where. `key` names the place for what is written down about it; `base` is the folder on it."""
 
     key: str
@@ -34,8 +33,7 @@ class Job:
     delete_missing: bool = False
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """What differs. `missing` are files that were sent once, are still there, and no longer exist here."""
 
     changed: list[LocalFile] = field(default_factory=list[LocalFile])

@@ -4,12 +4,12 @@ import os
 import subprocess
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
+from msgspec import structs
 
 from skales.core.clock import Clock
 from skales.core.errors import ConflictError, NotFoundError, ToolError
@@ -34,7 +34,7 @@ class _Entry:
         """The program as it is now."""
         code = self.started.poll()
         if code is not None and self.program.exit_code is None:
-            self.program = replace(self.program, exit_code=code)
+            self.program = structs.replace(self.program, exit_code=code)
             self.job.close()
         return self.program
 
@@ -66,7 +66,7 @@ class ProcessTable:
         with ExitStack() as files:
             output = files.enter_context(_fresh_file(program.output))
             started = _popen(launch, output)
-        shown = replace(program, pid=started.pid, started_ms=self._clock.now_ms())
+        shown = structs.replace(program, pid=started.pid, started_ms=self._clock.now_ms())
         entry = _Entry(shown, launch, started)
         if launch.bounds:
             entry.job.enter_context(contained(started.pid, launch.bounds))
@@ -96,7 +96,7 @@ class ProcessTable:
             await end_tree(entry.started.pid, dies_together=entry.launch.dies_together, politely=not reason)
             await to_thread.run_sync(_wait_for(entry.started))
             entry.look()
-            entry.program = replace(entry.program, ended_for=reason)
+            entry.program = structs.replace(entry.program, ended_for=reason)
         return entry.program
 
     async def _watch(self) -> None:

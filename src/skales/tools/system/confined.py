@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct, structs
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.security.sandbox import enclose
@@ -20,8 +20,7 @@ from skales.tools.system.shell import safe_environment
 _NOT_FOUND = "execvp "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class Needs(Struct, frozen=True, kw_only=True):
     """What a program needs besides the workspace and the allowed folders: checked places, and the network."""
 
     network: bool = False
@@ -77,12 +76,12 @@ async def prepare_launch(
     plain = Launch(words, folder, told, bounds=bounds)
     if not sandbox.confines:
         limits = limit_words(bounds, counts_own=False)
-        return replace(plain, words=[*limits, *words], kind=sandbox.kind.value)
+        return structs.replace(plain, words=[*limits, *words], kind=sandbox.kind.value)
     network = needs.network and ctx.sandbox.allows_network
-    before = await to_thread.run_sync(_words_before, ctx, sandbox, folder, replace(needs, network=network))
+    before = await to_thread.run_sync(_words_before, ctx, sandbox, folder, structs.replace(needs, network=network))
     is_own = sandbox.kind is SandboxKind.BUBBLEWRAP
     scope = scope_words() if is_own and network else ()
-    return replace(
+    return structs.replace(
         plain,
         words=[*before, *scope, *limit_words(bounds, counts_own=is_own), *words],
         environment=_inside(told) if is_own else told,

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from anyio import CancelScope, to_thread
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.tools.system.keys import Combination
@@ -34,8 +34,7 @@ class Direction(StrEnum):
     RIGHT = "right"
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """The window that gets the keys. `program` is what it says it belongs to; both texts were written by others."""
 
     identity: int

@@ -4,12 +4,12 @@ Links and other file systems are not entered. A walk ends at a number of entries
 """
 
 import shutil
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from anyio import from_thread, to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import ToolError
 from skales.core.events import Progress
@@ -28,8 +28,7 @@ _STEP = 2_000
 _LEVELS = 4
 
 
-@dataclass(slots=True)
-class _Usage:
+class _Usage(Struct):
     """What lies below a place. `folders` has each with all that is in it, by path from the place."""
 
     files: int = 0

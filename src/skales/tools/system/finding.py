@@ -5,10 +5,10 @@ a terminal. So only what can be seen is read, never the text behind the dots of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 from skales.core.json import JsonValue
@@ -28,8 +28,7 @@ _LINE_ACROSS = 500
 _LINE_ALONG = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A text on the screen, in points of the picture."""
 
     text: str
@@ -49,8 +48,7 @@ class Place:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """Where a text stands: the shot it was read from, what is remembered of it, and the places, best first."""
 
     shot: Shot

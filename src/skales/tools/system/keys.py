@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolRefusedError
 
@@ -52,8 +53,7 @@ _MOST_CHARACTERS = 60
 _SYMBOLS = re.compile(r"([⌃⌥⇧⌘])(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(Struct, frozen=True):
     """Modifiers to hold, and the key: one character or a name such as `page_up`; empty for modifiers alone."""
 
     modifiers: tuple[str, ...]

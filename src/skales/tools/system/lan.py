@@ -8,12 +8,12 @@ import errno
 import socket
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct, field
 
 from skales.core.errors import InputError, ToolError, ToolRefusedError
 from skales.core.events import Progress
@@ -43,8 +43,7 @@ _ALLOWED = {AddressClass.LAN, AddressClass.TAILNET, AddressClass.LOOPBACK}
 _REFUSED = {errno.ECONNREFUSED, errno.ECONNRESET}
 
 
-@dataclass(slots=True)
-class _Host:
+class _Host(Struct):
     """What answered at one address."""
 
     ports: list[int] = field(default_factory=list[int])

@@ -1,11 +1,11 @@
 """The tools `computer_click` and `computer_scroll`. A click on what deletes, buys, pays or cancels asks the person."""
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import ToolRefusedError
 from skales.core.ports import Question
@@ -32,8 +32,7 @@ _YES = "Click it"
 _NO = "Do not click"
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """Where to click, and what is known to stand there."""
 
     seen: Seen

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import InputError, NotFoundError, ToolError, ToolRefusedError
 from skales.core.json import JsonValue
@@ -36,8 +36,7 @@ class Order(StrEnum):
     AGE = "age"
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     pid: int
     name: str
     user: str

@@ -6,13 +6,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.core.events import Progress
@@ -40,8 +40,7 @@ _LANGUAGES: Mapping[str, str] = {
 _NO_SOUND = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A rectangle in pixels of the image."""
 
     left: int
@@ -64,8 +63,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word as read. `line` is the same for the words of one line; what is not `is_sure` may be another word."""
 
     text: str
@@ -74,8 +72,7 @@ class Word:
     is_sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A place where a text was read. `likeness` is 1 when it is the same but for case and marks."""
 
     text: str

@@ -8,11 +8,11 @@ import os
 import subprocess
 from collections import deque
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from typing import cast
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 from skales.tools.programs import Launch
@@ -34,8 +34,7 @@ _NICENESS = 5
 _SIGNAL_CODES = range(129, 160)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a program ended.
 
     `exit_code` is negative for the signal that ended it. `left_out_bytes` of output are missing between `head` and

@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from skales.security.sandbox import Enclosure, Surroundings
 from skales.security.sandbox_bubblewrap import Bubblewrap, bubblewrap_words
@@ -34,8 +35,7 @@ class SandboxKind(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """The computer's sandbox. `missing` says what would give it one."""
 
     kind: SandboxKind

@@ -2,9 +2,9 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from anyio import from_thread, to_thread
+from msgspec import Struct
 
 from skales.core.tool import Effect, Safety, ToolResult
 from skales.tools.context import ToolContext
@@ -19,8 +19,7 @@ _MOST_ENTRIES = 100_000
 _STEP = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """What lies directly in the workspace, with all that is in it."""
 
     name: str

@@ -6,8 +6,9 @@ Nothing is lost silently: when the rest holds nearly everything, the whole page 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 from skales.tools.web.dom import Element, Text
 
@@ -38,8 +39,7 @@ _PARAGRAPHS = frozenset({"p", "pre", "blockquote", "li", "dd", "td"})
 _LISTS = frozenset({"ul", "ol", "div", "section", "table"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
+class _Measure(Struct, frozen=True):
     """Visible characters in an element, how many of them are in links, how many links; and whether it has an `<h1>`."""
 
     text: int = 0

@@ -4,7 +4,8 @@ Judged from styles alone, without layout: what only the sizes of other boxes cou
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.tools.web.css import Token, Tokens, split_at
 from skales.tools.web.lengths import SCREEN_HEIGHT_PX, SCREEN_WIDTH_PX, Measure, length_px
@@ -29,8 +30,7 @@ _OUT_OF_FLOW = {"absolute", "fixed"}
 _CLIPPING = {"hidden", "clip", "scroll", "auto"}
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An element's own declarations, variables filled in, and what its place in the page adds."""
 
     tag: str

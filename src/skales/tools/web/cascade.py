@@ -4,7 +4,8 @@ Sheets behind a link are not loaded; `has_foreign_sheets` tells of them. Spec: C
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.tools.web.css import Declaration, RawRule, Tokens, parse_declarations, parse_stylesheet
 from skales.tools.web.dom import Element, Page, Text
@@ -31,16 +32,14 @@ _SKIPPED = frozenset(
 _DRAWING_HINTS = ("display", "visibility", "opacity", "font-size", "transform", "clip-path")
 
 
-@dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(Struct, frozen=True):
     """The winning declarations of every element that has any."""
 
     winning: Mapping[Element, Winning]
     has_foreign_sheets: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     selectors: Sequence[Selector]
     declarations: Sequence[Declaration]
     is_layered: bool

@@ -7,8 +7,9 @@ Spec: HTML Standard, "Determining the character encoding"; Encoding Standard, "N
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import Protocol, cast
+
+from msgspec import Struct
 
 _PRESCAN_BYTES = 1024
 _GUESS_BYTES = 100_000
@@ -50,8 +51,7 @@ _LAST_WORD = "windows-1252"
 _OTHER_LETTERS = re.compile(rb"[\x81-\x84\x86-\x90\x98\x9a-\xff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """The text, and the name of the encoding it was read with."""
 
     text: str

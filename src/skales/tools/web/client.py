@@ -9,10 +9,10 @@ import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import Struct, field, structs
 
 from skales import __version__
 from skales.core.errors import InputError, ToolError, ToolRefusedError
@@ -32,8 +32,7 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _IMPERSONAL = {"accept", "accept-language"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebRequest:
+class WebRequest(Struct, frozen=True, kw_only=True):
     """What to send. A 303, or a 301 or 302 after a POST, goes on as a GET without the body, as browsers do.
 
     With `stays` a redirect to another origin is refused, for requests that carry a secret or were let through for
@@ -48,8 +47,7 @@ class WebRequest:
     on_send: Callable[[], Awaitable[None]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """How far a fetch may go. `idle_s` bounds each wait for the next bytes, `total_s` everything together."""
 
     total_s: float = 30
@@ -92,8 +90,7 @@ def find_proxy(scheme: str, host: str) -> str:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class Wire(Struct, frozen=True, kw_only=True):
     """How requests leave this computer; tests put a script in its place."""
 
     resolve: Callable[[str, int], Awaitable[Sequence[str]]] = resolve_name
@@ -233,7 +230,7 @@ def _redirected(request: WebRequest, status: int, *, leaves_host: bool) -> WebRe
         request = WebRequest(headers=kept)
     if leaves_host:
         kept = {name: value for name, value in request.headers.items() if name.lower() in _IMPERSONAL}
-        request = replace(request, headers=kept)
+        request = structs.replace(request, headers=kept)
     return request
 
 

@@ -4,15 +4,15 @@ Comments are gone, escapes are resolved, so `d\69splay/**/:NONE` reads as what i
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 _DEEPEST = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """One CSS token.
 
     `kind` is the parser's name for it: `ident`, `hash`, `string`, `number`, `percentage`, `dimension`, `literal`,
@@ -38,8 +38,7 @@ class Token:
 Tokens = tuple[Token, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """`name: value`; custom properties keep the case of their name."""
 
     name: str
@@ -47,8 +46,7 @@ class Declaration:
     is_important: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RawRule:
+class RawRule(Struct, frozen=True):
     """A rule as written: `at` is the keyword of an at-rule, empty for selectors; what it holds is in order."""
 
     at: str

@@ -5,7 +5,6 @@ Pure work on bytes; `read_in_bounds` keeps it away from the event loop and ends 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ import anyio
 import anyio.to_process
 import anyio.to_thread
 from anyio import BrokenWorkerProcess
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.security.invisible import strip_invisible
@@ -51,8 +51,7 @@ class Part(StrEnum):
     MAIN = "main"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """An answer as it came. `is_cut` says that the body is longer."""
 
     body: bytes
@@ -61,8 +60,7 @@ class Source:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """What a reader sees of it; title and text are words of a stranger. `is_cut` says that there was more.
 
     `hidden_characters` is how much of the page's text no reader can see; it is not in `text`.

@@ -5,8 +5,9 @@ What a browser keeps out of the page has no place in the tree: comments, and the
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -17,8 +18,7 @@ _MOST_NODES = 400_000
 _DOCTYPE = re.compile(r"(?>\s*<!--.*?-->)*+\s*<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(slots=True, eq=False)
-class Element:
+class Element(Struct, eq=False):
     """One element. `elements` are those of its `children` that are elements, `position` is its place among them.
 
     `is_hidden` says that nobody sees it or anything below it, `is_muted` that its own words cannot be seen, but
@@ -61,8 +61,7 @@ class Element:
             above = above.parent
 
 
-@dataclass(slots=True, eq=False)
-class Text:
+class Text(Struct, eq=False):
     """A run of characters; it is seen unless its element is muted or something around it is hidden."""
 
     text: str
@@ -71,8 +70,7 @@ class Text:
 Node = Union[Element, Text]  # noqa: UP007 - quoted types inside it are not evaluated by `|`
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A parsed page; `root` is its `<html>` element.
 
     In quirks mode, the way of pages without a doctype, names of classes and ids match in any case.

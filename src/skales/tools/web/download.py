@@ -4,13 +4,13 @@ import os
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
 
 from skales.core.errors import InputError, ToolError
 from skales.core.events import Progress
@@ -38,8 +38,7 @@ _MOST_NUMBERS = 999
 _MOST_NAME = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     path: Path
     size_bytes: int
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from msgspec import Struct
+
 from skales.core.errors import ToolError
 from skales.core.json import JsonObject, as_list, as_object, as_text, parse_json
 from skales.security.invisible import strip_invisible
@@ -22,8 +24,7 @@ _MOST_SNIPPET = 600
 _MOST_ADDRESS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One result: all of it words of strangers. `snippet` may be a passage of the page."""
 
     title: str
@@ -51,8 +52,7 @@ class Sent:
     body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """One engine. `build` makes the request, `parse` reads the body and raises ToolError when it holds no answer."""
 
     id: str

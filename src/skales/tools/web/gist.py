@@ -7,8 +7,9 @@ the title's words and by standing early. Pure work.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log, sqrt
+
+from msgspec import Struct
 
 from skales.security.invisible import strip_invisible
 from skales.tools.web.article import find_article
@@ -45,8 +46,7 @@ wenn weil
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Gist:
+class Gist(Struct, frozen=True):
     """What a page is about; all of it words of a stranger, empty where it says nothing."""
 
     title: str

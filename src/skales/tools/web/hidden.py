@@ -6,7 +6,8 @@ text in the colour of its background, boxes off the screen. `aria-hidden` hides 
 """
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from skales.tools.web.boxes import Box, is_box_hidden
 from skales.tools.web.cascade import Cascade, Winning, build_cascade
@@ -60,8 +61,7 @@ _BLACK: _Paint = ((0.0, 0.0, 0.0), 1.0)
 _LINK: _Paint = ((0.0, 0.0, 0.93), 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
+class _Style(Struct, frozen=True):
     """What an element hands to its children.
 
     `ink` is None for a colour that cannot be told; `fill` beats it where set. `paper` is what is behind the text, None
@@ -159,7 +159,7 @@ def _style_of(element: Element, above: _Style, own: Winning, *, is_alone: bool) 
         lays_out_boxes=box.word("display") in {"flex", "inline-flex", "grid", "inline-grid"},
         custom=custom,
     )
-    return style if _shows_text(style) else replace(style, is_muted=True)
+    return style if _shows_text(style) else structs.replace(style, is_muted=True)
 
 
 def _handed_down(above: _Style, *, is_alone: bool) -> _Style:
@@ -167,8 +167,8 @@ def _handed_down(above: _Style, *, is_alone: bool) -> _Style:
     paper = above.paper if is_alone else None
     if paper is above.paper and not above.lays_out_boxes:
         return above
-    style = replace(above, paper=paper, lays_out_boxes=False)
-    return replace(style, is_muted=not _shows_text(style))
+    style = structs.replace(above, paper=paper, lays_out_boxes=False)
+    return structs.replace(style, is_muted=not _shows_text(style))
 
 
 def _values(own: Winning, custom: Mapping[str, Tokens]) -> Mapping[str, Tokens]:

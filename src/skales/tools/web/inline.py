@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urljoin
+
+from msgspec import Struct
 
 from skales.tools.web.dom import Element, Node, Text
 
@@ -25,8 +26,7 @@ BLOCK_TAGS = frozenset(
 _WORDLESS_INPUTS = {"checkbox", "color", "file", "hidden", "image", "password", "radio", "range"}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What rendering needs to know of the whole page: the address links start from, and who holds blocks.
 
     `holders` are elements that hold a block somewhere below, so that even an inline one of them is no line of text.

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.tools.web.css import Token, split_at, trim
 
@@ -20,8 +21,7 @@ _PER_SCREEN = {"w": SCREEN_WIDTH_PX, "i": SCREEN_WIDTH_PX, "h": SCREEN_HEIGHT_PX
 _SCREEN_UNITS = ("v", "sv", "lv", "dv", "cq")
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """What relative lengths are relative to: the font's size, and what 100 % is."""
 
     font_px: float

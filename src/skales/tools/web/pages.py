@@ -1,6 +1,6 @@
 """Fetches what a tool wants to read as a page. What it does with it is its own business."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from skales.core.errors import ToolError
 from skales.security.network import NetworkPolicy
@@ -11,8 +11,7 @@ MOST_BYTES = 5_000_000
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.9,*/*;q=0.5"
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """An answer with its body, whatever its status."""
 
     source: Source

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.core.json import JsonValue, parse_json
@@ -44,8 +45,7 @@ _TEXT_KINDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """What is sent, and its type; empty for none."""
 
     content: bytes = b""

@@ -5,7 +5,8 @@ Pure work; a field is a CSS selector, with `@name` behind it for an attribute: `
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.core.errors import InputError
 from skales.security.invisible import strip_invisible
@@ -28,8 +29,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _FIELD = re.compile(r"(.*?)(?:@([A-Za-z_][\w:.-]*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """What to take: `tables`, `links` or `fields`. `rows` and the fields are selectors."""
 
     what: str
@@ -37,8 +37,7 @@ class Order:
     fields: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Rows under their column names; all of it words of a stranger. `left_out` counts the rows beyond the most."""
 
     title: str
@@ -47,16 +46,14 @@ class Sheet:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Scraped:
+class Scraped(Struct, frozen=True):
     """What was found, and the page's title."""
 
     title: str
     sheets: tuple[Sheet, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(Struct, frozen=True):
     """`selectors` is empty for the row itself."""
 
     name: str
@@ -64,8 +61,7 @@ class _Field:
     attribute: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Desk:
+class _Desk(Struct, frozen=True):
     page: Page
     matcher: Matcher
     setting: Setting
@@ -87,8 +83,7 @@ def scrape(source: Source, order: Order) -> Scraped:
     return Scraped(page_title(page.root), tuple(sheets))
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(Struct, frozen=True):
     rows: Sequence[Selector]
     fields: Sequence[_Field]
 

@@ -1,8 +1,9 @@
 """The tool `search_web`: asks one engine after the other until one answers, and quotes what it found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct, structs
 
 from skales.core.errors import InputError, SkalesError, ToolError
 from skales.core.events import Progress
@@ -30,8 +31,7 @@ class SearchDepth(StrEnum):
     ADVANCED = "advanced"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     engine: ReadyEngine
     hits: Sequence[Hit]
     failed: Sequence[str]
@@ -98,7 +98,7 @@ async def _ask_one(ctx: ToolContext, ready: ReadyEngine, ask: Ask) -> Sequence[H
     sent = ready.engine.build(ask)
     request = WebRequest(method=sent.method, headers=sent.headers, body=sent.body, stays=True)
     # The person named the address, on purpose also when it is on this computer; `stays` keeps redirects there.
-    policy = replace(ctx.network, allow_loopback=True, allow_lan=True) if ready.is_own_address else ctx.network
+    policy = structs.replace(ctx.network, allow_loopback=True, allow_lan=True) if ready.is_own_address else ctx.network
     async with open_reply(sent.url, policy, request, Wire(limits=_LIMITS)) as reply:
         body, is_cut = await reply.read(_MOST_BYTES)
     if reply.status in {401, 403} and ready.engine.needs_key:

@@ -6,7 +6,8 @@ part that browsers would not understand is refused whole, as they do. Spec: Sele
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from skales.tools.web.css import Token, render_tokens, split_at, trim
 
@@ -44,29 +45,25 @@ class UnknownSelectorError(Exception):
     """Browsers would not understand it either; its rule does not count."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HasTag:
+class HasTag(Struct, frozen=True, eq=False):
     """Matches by the element's name."""
 
     tag: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HasId:
+class HasId(Struct, frozen=True, eq=False):
     """Matches by id."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HasClass:
+class HasClass(Struct, frozen=True, eq=False):
     """Matches by one class name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HasAttribute:
+class HasAttribute(Struct, frozen=True, eq=False):
     """Matches by an attribute: present (`sign` empty), or compared by `=`, `~=`, `|=`, `^=`, `$=`, `*=`."""
 
     name: str
@@ -75,23 +72,20 @@ class HasAttribute:
     is_caseless: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IsAny:
+class IsAny(Struct, frozen=True, eq=False):
     """Matches what any of the selectors matches; negated, what none does."""
 
     selectors: "Sequence[Selector]"
     is_negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Has:
+class Has(Struct, frozen=True, eq=False):
     """Matches what has such an element below it (blank), as a child, as the next or as a later sibling."""
 
     relatives: "Sequence[tuple[str, Selector]]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nth:
+class Nth(Struct, frozen=True, eq=False):
     """Matches the places `step * n + offset` among siblings, or those of its type, or those that a list matches."""
 
     step: int
@@ -101,22 +95,19 @@ class Nth:
     among: "Sequence[Selector]" = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class State:
+class State(Struct, frozen=True, eq=False):
     """A pseudo-class that can be read off the page, such as `empty`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Language:
+class Language(Struct, frozen=True, eq=False):
     """Matches by the language of the text."""
 
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Never:
+class Never(Struct, frozen=True, eq=False):
     """Matches nothing on a page at rest."""
 
 
@@ -124,8 +115,7 @@ Test = HasTag | HasId | HasClass | HasAttribute | IsAny | Has | Nth | State | La
 Compound = tuple[Test, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selector:
+class Selector(Struct, frozen=True, eq=False):
     """Compounds from left to right; `combinators[i]` joins `compounds[i]` and the next: blank, `>`, `+` or `~`."""
 
     compounds: tuple[Compound, ...]

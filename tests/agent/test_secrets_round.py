@@ -10,6 +10,7 @@ from threading import Thread
 
 import anyio.lowlevel
 import pytest
+from msgspec import structs
 
 from skales.agent.prompt import PromptFacts, build_system_prompt
 from skales.agent.secrets_round import SecretUse
@@ -229,4 +230,4 @@ def test_the_prompt_names_secrets_and_how_to_use_one(home: DataDirectory) -> Non
     facts = PromptFacts(home.workspace, "Monday", "Linux", secrets=("crm", "shop"))
     assert "Stored secrets: crm, shop." in build_system_prompt(facts, compact=False)
     assert "{{secret:NAME}}" in build_system_prompt(facts, compact=False)
-    assert "Stored" not in build_system_prompt(replace(facts, secrets=()), compact=False)
+    assert "Stored" not in build_system_prompt(structs.replace(facts, secrets=()), compact=False)

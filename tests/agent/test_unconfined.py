@@ -1,8 +1,7 @@
 """The approval of a command says when nothing holds the command in."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from skales.agent.policy import Policy
 from skales.app.rules import build_policy, build_sandbox_rules
@@ -33,8 +32,8 @@ def test_only_a_question_about_a_command_says_it(policy: Policy) -> None:
     assert judge(policy, "shell-command") == Verdict(Outcome.ASK, "nothing holds it in", "safety.confirm")
     assert "holds" not in judge(policy, "path").reason
     assert judge(policy, "shell-command", by_user=True).outcome is Outcome.ALLOW
-    assert judge(replace(policy, mode=SafetyMode.ADVANCED), "shell-command").outcome is Outcome.ALLOW
-    confined = replace(policy, unconfined=lambda: "")
+    assert judge(structs.replace(policy, mode=SafetyMode.ADVANCED), "shell-command").outcome is Outcome.ALLOW
+    confined = structs.replace(policy, unconfined=lambda: "")
     assert judge(confined, "shell-command").reason == "this tool asks first in the safety mode safe"
 
 

@@ -3,9 +3,9 @@
 import io
 import json
 import zipfile
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from skales.app.export import ExportFormat, ExportOptions, export_json, name_file, prepare_session, safe_name
 from skales.app.export_all import stream_archive
@@ -65,7 +65,7 @@ def full_session(secret: str = SECRET) -> Session:
         ),
         title=f"About {secret}",
     )
-    return replace(session, queued=(Waiting(f"and {secret}"),), extra={"theirs": secret})
+    return structs.replace(session, queued=(Waiting(f"and {secret}"),), extra={"theirs": secret})
 
 
 def test_no_form_carries_a_secret_or_the_place_of_a_file() -> None:

@@ -1,10 +1,10 @@
 import json
-from dataclasses import replace
 
 import anyio
 import anyio.lowlevel
 import pytest
 from anyio import wait_all_tasks_blocked
+from msgspec import structs
 
 from skales.core.errors import InputError, ProviderError, ProviderFault
 from skales.core.ports import ModelChooser
@@ -271,7 +271,9 @@ async def test_a_list_is_fetched_kept_and_told_with_its_time(setup: Setup, serve
     setup.provider("openai", baseUrl=server.url, apiKey="k")
     server.replies.append(json_reply({"data": [{"id": "gpt-5.5"}, {"id": "gpt-6", "context_length": 7_000}]}))
     refreshed = await setup.models.refresh("openai")
-    assert refreshed == replace(refreshed, models=("gpt-5.5", "gpt-6"), fetched_ms=setup.clock.now_ms(), error=None)
+    assert refreshed == structs.replace(
+        refreshed, models=("gpt-5.5", "gpt-6"), fetched_ms=setup.clock.now_ms(), error=None
+    )
     (offer,) = [offer for offer in setup.models.available() if offer.provider_id == "openai"]
     assert offer.models == ("gpt-5.5", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-6")
     assert setup.models.facts("openai", "gpt-6").context_tokens == 7_000

@@ -1,10 +1,10 @@
 """Filed tasks run for real: in order, two at once, each in its own conversation, through stops and restarts."""
 
 import json
-from dataclasses import replace
 
 import anyio
 import pytest
+from msgspec import structs
 
 from skales.automation.tasks import TaskParts
 from skales.core.approval import Decision
@@ -212,4 +212,4 @@ async def test_a_disk_that_refuses_is_not_tried_for_ever(open_app: OpenApp, monk
 
 
 def _hurried(parts: TaskParts, timeout_s: float) -> TaskParts:
-    return replace(parts, timeout_s=lambda: timeout_s)
+    return structs.replace(parts, timeout_s=lambda: timeout_s)

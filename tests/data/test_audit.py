@@ -5,10 +5,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import StorageError
 from skales.core.json import JsonObject, JsonValue
@@ -31,7 +31,7 @@ def log(home: DataDirectory, clock: FixedClock) -> AuditLog:
 
 
 def write_call(log: AuditLog, **arguments: JsonValue) -> None:
-    number = log.decided(replace(DECISION, arguments=arguments))
+    number = log.decided(structs.replace(DECISION, arguments=arguments))
     log.ran(AuditRun(session_id="s1", call_id="c1", tool="look", decision_number=number, ok=True, duration_ms=3))
 
 
@@ -75,7 +75,7 @@ def test_no_log_is_whole(home: DataDirectory) -> None:
 
 
 def test_decision_and_run_name_each_other_and_what_they_belong_to(log: AuditLog, home: DataDirectory) -> None:
-    number = log.decided(replace(DECISION, approval_id="ap_1", decision="approved", effects=("outbound",)))
+    number = log.decided(structs.replace(DECISION, approval_id="ap_1", decision="approved", effects=("outbound",)))
     log.ran(
         AuditRun(session_id="s1", turn_id="t1", call_id="c1", tool="look", decision_number=number, ok=False, error="x")
     )

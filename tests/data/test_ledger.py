@@ -1,9 +1,9 @@
 """Lines of calls: written, read back from a moment on, added up; damage costs only the line it is in."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import StorageError
 from skales.data.ledger import Ledger, LedgerEntry, sum_all, sum_up
@@ -27,7 +27,7 @@ ENTRY = LedgerEntry(
 
 def test_what_is_recorded_is_read_back_in_order_over_months(home: DataDirectory) -> None:
     ledger = Ledger(home)
-    later = replace(ENTRY, when_ms=DECEMBER_MS, cost_usd=None, estimated_tokens=True)
+    later = structs.replace(ENTRY, when_ms=DECEMBER_MS, cost_usd=None, estimated_tokens=True)
     ledger.record(later)
     ledger.record(ENTRY)
     assert list(Ledger(home).entries()) == [ENTRY, later]
@@ -40,7 +40,7 @@ def test_there_are_no_entries_before_the_first_call(home: DataDirectory) -> None
 
 def test_months_before_the_moment_are_not_even_opened(home: DataDirectory) -> None:
     ledger = Ledger(home)
-    ledger.record(replace(ENTRY, when_ms=DECEMBER_MS))
+    ledger.record(structs.replace(ENTRY, when_ms=DECEMBER_MS))
     (home.costs / "2026-11.jsonl").mkdir()
     assert len(list(ledger.entries(since_ms=DECEMBER_MS))) == 1
 
@@ -48,7 +48,7 @@ def test_months_before_the_moment_are_not_even_opened(home: DataDirectory) -> No
 def test_calls_before_the_moment_are_left_out(home: DataDirectory) -> None:
     ledger = Ledger(home)
     ledger.record(ENTRY)
-    ledger.record(replace(ENTRY, when_ms=NOVEMBER_MS + 1))
+    ledger.record(structs.replace(ENTRY, when_ms=NOVEMBER_MS + 1))
     assert [entry.when_ms for entry in ledger.entries(since_ms=NOVEMBER_MS + 1)] == [NOVEMBER_MS + 1]
 
 
@@ -57,7 +57,7 @@ def test_half_a_line_of_a_crash_costs_no_other_line(home: DataDirectory) -> None
     ledger.record(ENTRY)
     path = home.costs / "2026-11.jsonl"
     path.write_bytes(path.read_bytes() + b'{"when_ms": 17950000')
-    ledger.record(replace(ENTRY, model="other"))
+    ledger.record(structs.replace(ENTRY, model="other"))
     assert [entry.model for entry in ledger.entries()] == ["gpt-5.5", "other"]
 
 
@@ -119,9 +119,9 @@ def test_lines_that_cannot_be_read_are_told(home: DataDirectory) -> None:
 def test_sums_put_the_dearest_first_and_keep_unknown_prices_apart() -> None:
     calls = [
         ENTRY,
-        replace(ENTRY, model="cheap", cost_usd=0.001, input_tokens=9_000),
-        replace(ENTRY, model="unknown", cost_usd=None, estimated_tokens=True),
-        replace(ENTRY, cost_usd=None),
+        structs.replace(ENTRY, model="cheap", cost_usd=0.001, input_tokens=9_000),
+        structs.replace(ENTRY, model="unknown", cost_usd=None, estimated_tokens=True),
+        structs.replace(ENTRY, cost_usd=None),
     ]
     rows = sum_up(calls, lambda entry: entry.model)
     assert [(row.name, row.calls, row.cost_usd, row.unpriced, row.estimated) for row in rows] == [

@@ -2,9 +2,9 @@
 
 import json
 import os
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ConflictError, NotFoundError
 from skales.core.ids import SessionId
@@ -81,7 +81,7 @@ def test_sending_again_keeps_the_key_and_is_for_one_caller(store: OutboxStore) -
     intent = store.intend(DRAFT)
     store.move(intent.id, OPEN_STATES, OutboxState.MAYBE, note="It broke off")
     again = store.take_up(intent.id, "page")
-    assert again == replace(intent, attempts=2, by="page")
+    assert again == structs.replace(intent, attempts=2, by="page")
     with pytest.raises(ConflictError):
         store.take_up(intent.id, "cli")
     # The doubt about the first attempt outlives a crash of the second one, wherever that happens.

@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list, as_object
@@ -424,7 +425,7 @@ def test_a_session_is_read_with_all_its_keys() -> None:
 def test_a_session_that_says_nothing_is_an_empty_one(raw: JsonObject) -> None:
     check_session(raw)
     session = decode(raw)
-    assert session == replace(decode({}), extra=session.extra)
+    assert session == structs.replace(decode({}), extra=session.extra)
     assert (session.title, session.messages, session.queued) == ("", (), ())
 
 
@@ -469,7 +470,7 @@ def test_a_new_session_is_written_so_that_it_reads_the_same() -> None:
         "updatedAt",
         "messages",
     ]
-    full = replace(
+    full = structs.replace(
         session,
         agent_id="researcher",
         queued=(Waiting("next"),),

@@ -1,8 +1,7 @@
 """Running totals of conversations and of the day: added to, kept over a restart, begun anew at midnight."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from skales.core.errors import StorageError
 from skales.core.ids import SessionId
@@ -37,7 +36,7 @@ def test_a_call_counts_for_its_conversation_and_for_the_day(home: DataDirectory,
 def test_a_new_day_begins_with_nothing_and_conversations_go_on(home: DataDirectory, clock: FixedClock) -> None:
     store = open_store(home, clock)
     store.add(ONE, 0.5)
-    store.change_today(lambda before: replace(before, extra_usd=5, asked_at_half=True))
+    store.change_today(lambda before: structs.replace(before, extra_usd=5, asked_at_half=True))
     clock.advance(86_400)
     assert store.today() == Spending()
     store.add(ONE, 0.25)
@@ -48,7 +47,7 @@ def test_a_new_day_begins_with_nothing_and_conversations_go_on(home: DataDirecto
 def test_what_was_answered_is_kept_beside_what_is_spent(home: DataDirectory, clock: FixedClock) -> None:
     store = open_store(home, clock)
     store.add(ONE, 0.5)
-    store.change_session(ONE, lambda before: replace(before, extra_usd=5, asked_at_half=True))
+    store.change_session(ONE, lambda before: structs.replace(before, extra_usd=5, asked_at_half=True))
     assert open_store(home, clock).of_session(ONE) == Spending(spent_usd=0.5, extra_usd=5.0, asked_at_half=True)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import psutil
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ConfigurationError
 from skales.core.events import Progress
@@ -162,7 +163,7 @@ async def test_a_start_that_hangs_is_ended_with_a_reason(runner: ModelRunner, ch
 @pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(runner: ModelRunner, child: Child) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        await runner.ensure(replace(child.launcher(), command=("/nowhere/python",)), ORDER, ignore)
+        await runner.ensure(structs.replace(child.launcher(), command=("/nowhere/python",)), ORDER, ignore)
     assert caught.value.code == "cannot_start"
 
 

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ConfigurationError, InputError, ProviderError, ProviderFault
 from skales.data.paths import DataDirectory
@@ -133,7 +134,7 @@ async def test_what_is_not_set_up_is_said_before_anybody_is_asked(
     oauth: OAuthServer, order: SignInOrder, clock: FixedClock, ids: CountingIds
 ) -> None:
     with pytest.raises(ProviderError) as caught:
-        begin_sign_in(replace(order, client_id=""), clock, ids)
+        begin_sign_in(structs.replace(order, client_id=""), clock, ids)
     assert caught.value.fault is ProviderFault.NOT_CONFIGURED
     assert "client id" in caught.value.hint
     assert oauth.requests == []
@@ -171,7 +172,7 @@ async def test_the_browser_brings_the_answer_back(
     order: SignInOrder, oauth: OAuthServer, clients: SharedClients, clock: FixedClock, ids: CountingIds
 ) -> None:
     port = free_port()
-    attempt = begin_sign_in(replace(order, redirect_url=f"http://localhost:{port}/auth/callback"), clock, ids)
+    attempt = begin_sign_in(structs.replace(order, redirect_url=f"http://localhost:{port}/auth/callback"), clock, ids)
     landed = urlsplit(oauth.sign_in(attempt.url))
     async with catch_landing(attempt) as landing:
         assert b"404" in (await fetch(port, "/favicon.ico")).splitlines()[0]
@@ -183,7 +184,7 @@ async def test_the_browser_brings_the_answer_back(
 async def test_a_taken_port_leaves_pasting(order: SignInOrder, clock: FixedClock, ids: CountingIds) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://localhost:{taken.getsockname()[1]}/callback"
-        attempt = begin_sign_in(replace(order, redirect_url=url), clock, ids)
+        attempt = begin_sign_in(structs.replace(order, redirect_url=url), clock, ids)
         with pytest.raises(ConfigurationError) as caught:
             async with catch_landing(attempt):
                 pass
@@ -250,7 +251,7 @@ async def test_a_sign_in_survives_an_endpoint_that_is_down(
     order: SignInOrder, store: SignIns, clients: SharedClients, clock: FixedClock
 ) -> None:
     store.save("openai_oauth", StoredSignIn("old", "refresh", clock.now_ms()))
-    down = replace(order, token_url=f"http://127.0.0.1:{free_port()}/token")
+    down = structs.replace(order, token_url=f"http://127.0.0.1:{free_port()}/token")
     with pytest.raises(ProviderError) as caught:
         await SignedInTokens(down, store, clients, clock).token()
     assert caught.value.fault is ProviderFault.UNREACHABLE

@@ -2,11 +2,11 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import InputError
 from skales.core.tool import Outcome, Verdict
@@ -75,7 +75,7 @@ def test_a_text_that_names_no_file_is_an_input_error(text: str, policy: PathPoli
 
 def test_a_path_too_long_only_with_its_folder_is_an_input_error(root: Path, policy: PathPolicy) -> None:
     with pytest.raises(InputError, match="too long"):
-        resolve_path("y" * 200 + ("/" + "y" * 200) * 19, replace(policy, workspace=root / ("x" * 200)))
+        resolve_path("y" * 200 + ("/" + "y" * 200) * 19, structs.replace(policy, workspace=root / ("x" * 200)))
 
 
 def test_paths_start_in_the_workspace_and_know_the_home_folder(
@@ -98,20 +98,20 @@ def test_a_relative_link_starts_where_it_stands(root: Path, policy: PathPolicy) 
 
 
 def test_a_refusal_names_path_folders_and_settings(root: Path, policy: PathPolicy) -> None:
-    verdict = judge(f"{root}/outside/diary.txt", replace(policy, allowed=(root / "project-secret",)))
+    verdict = judge(f"{root}/outside/diary.txt", structs.replace(policy, allowed=(root / "project-secret",)))
     assert verdict.rule == "path.outside"
     for part in ("diary.txt", str(root / "project"), "project-secret", "allowedFolders", "fileAccessMode"):
         assert part in verdict.reason
 
 
 def test_allowed_folders_are_resolved_as_well(root: Path, policy: PathPolicy) -> None:
-    by_link = replace(policy, allowed=(root / "project" / "to-outside",))
+    by_link = structs.replace(policy, allowed=(root / "project" / "to-outside",))
     assert judge(f"{root}/outside/diary.txt", by_link).outcome is Outcome.ALLOW
     assert judge(f"{root}/project-secret/loot.txt", by_link).outcome is Outcome.DENY
 
 
 def test_unrestricted_opens_everything_but_the_blocked(root: Path, policy: PathPolicy) -> None:
-    free = replace(policy, unrestricted=True, blocked=(root / "outside",))
+    free = structs.replace(policy, unrestricted=True, blocked=(root / "outside",))
     assert judge("/etc/hostname", free).outcome is Outcome.ALLOW
     verdict = judge(f"{root}/outside/diary.txt", free)
     assert (verdict.outcome, verdict.rule) == (Outcome.DENY, "path.blocked")
@@ -130,33 +130,33 @@ def test_unrestricted_opens_everything_but_the_blocked(root: Path, policy: PathP
 )
 def test_a_blocked_folder_inside_the_workspace_stays_closed(path: str, root: Path, policy: PathPolicy) -> None:
     (root / "outside" / "through").symlink_to(root / "project" / "sub")
-    strict = replace(policy, allowed=(root,), blocked=(root / "project" / "sub",))
+    strict = structs.replace(policy, allowed=(root,), blocked=(root / "project" / "sub",))
     prefix = "/" if path.startswith("//") else ""
     text = f"{prefix}{root}/{path.removeprefix('//')}"
     assert judge(text, strict).rule == "path.blocked"
 
 
 def test_a_blocked_link_closes_the_link_and_its_target(root: Path, policy: PathPolicy) -> None:
-    strict = replace(policy, allowed=(root,), blocked=(root / "project" / "to-outside",))
+    strict = structs.replace(policy, allowed=(root,), blocked=(root / "project" / "to-outside",))
     assert judge("to-outside", strict, follow_last=False).rule == "path.blocked"
     assert judge(f"{root}/outside/diary.txt", strict).rule == "path.blocked"
 
 
 def test_a_hard_link_to_a_blocked_file_is_blocked(root: Path, policy: PathPolicy) -> None:
     os.link(root / "outside" / "diary.txt", root / "project" / "copy.txt")
-    strict = replace(policy, blocked=(root / "outside" / "diary.txt",))
+    strict = structs.replace(policy, blocked=(root / "outside" / "diary.txt",))
     assert judge("copy.txt", strict).rule == "path.blocked"
 
 
 def test_a_blocked_file_that_does_not_exist_yet_cannot_be_made_in_any_spelling(root: Path, policy: PathPolicy) -> None:
-    strict = replace(policy, blocked=(root / "project" / "settings.json",))
+    strict = structs.replace(policy, blocked=(root / "project" / "settings.json",))
     assert judge("settings.json", strict).rule == "path.blocked"
     assert judge("SETTINGS.json", strict).rule == "path.blocked"
     assert judge("settings.json.bak", strict).outcome is Outcome.ALLOW
 
 
 def test_a_broken_entry_in_the_settings_closes_only_itself(root: Path, policy: PathPolicy) -> None:
-    strict = replace(policy, blocked=(root / "project" / "loop",))
+    strict = structs.replace(policy, blocked=(root / "project" / "loop",))
     assert judge("readme.md", strict).outcome is Outcome.ALLOW
     assert judge("loop", strict, follow_last=False).rule == "path.blocked"
 

@@ -4,13 +4,14 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from itertools import count
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from markupsafe import Markup
+from msgspec import Struct, structs
 
 import skales.server
 from skales.server.conversation_views import ChatPage, NoticeLine
@@ -38,9 +39,9 @@ class Maker:
                 return self.make(NoticeLine)
             case type() if issubclass(kind, Enum):
                 return self._choose(list(kind))
-            case type() if is_dataclass(kind):
+            case type() if issubclass(kind, Struct):
                 hints = get_type_hints(kind)
-                return kind(**{field.name: self.make(hints[field.name]) for field in fields(kind) if field.init})
+                return kind(**{field.name: self.make(hints[field.name]) for field in structs.fields(kind)})
             case type() if get_origin(kind) is None:
                 return self._plain(kind)
             case _:
@@ -89,7 +90,7 @@ def view_classes() -> Sequence[type]:
         cls
         for module in modules
         for _name, cls in inspect.getmembers(module, inspect.isclass)
-        if is_dataclass(cls) and isinstance(getattr(cls, "template", None), str)
+        if issubclass(cls, Struct) and isinstance(getattr(cls, "template", None), str)
     }
     return sorted(classes, key=lambda cls: (cls.__module__, cls.__name__))
 

@@ -1,4 +1,4 @@
-"""The web application: guards, error answers, and every router. Nothing is decided here."""
+"""The web application: guards, error answers, and every route. Nothing is decided here."""
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -6,85 +6,10 @@ from starlette.exceptions import HTTPException
 
 from skales.app.app import App
 from skales.core.errors import SkalesError
-from skales.server.access import DevKitToken, KnownCaller
-from skales.server.api import (
-    addons as addon_routes,
-)
-from skales.server.api import (
-    approvals,
-    cost_sums,
-    devkit,
-    devkit_chat,
-    devkit_cron,
-    devkit_memory,
-    ftp,
-    history,
-    local,
-    work,
-)
-from skales.server.api import (
-    grants as grant_routes,
-)
-from skales.server.api import (
-    outbox as outbox_routes,
-)
-from skales.server.api import undo as undo_routes
-from skales.server.errors import (
-    HttpError,
-    answer_http_error,
-    answer_invalid_body,
-)
+from skales.server.errors import HttpError, answer_http_error, answer_invalid_body
 from skales.server.guards import LocalGuard
-from skales.server.joining import join_routers
-from skales.server.ui import (
-    activity,
-    addons,
-    bootstrap,
-    chat,
-    commands,
-    compare,
-    costs,
-    design,
-    developer,
-    export,
-    grants,
-    notices,
-    outbox,
-    preview,
-    probe,
-    schedule,
-    search,
-    settings,
-    signin,
-    tasks,
-    tools,
-    undo,
-)
-from skales.server.ui.missing import answer_broken, answer_failed, answer_missing
-
-_SCREENS = (
-    activity,
-    addons,
-    chat,
-    bootstrap,
-    compare,
-    tools,
-    settings,
-    developer,
-    notices,
-    outbox,
-    commands,
-    preview,
-    probe,
-    signin,
-    search,
-    export,
-    costs,
-    tasks,
-    schedule,
-    grants,
-    undo,
-)
+from skales.server.refusals import answer_broken, answer_failed, answer_missing
+from skales.server.routes import list_routes
 
 
 def create_server(app: App) -> FastAPI:
@@ -97,28 +22,5 @@ def create_server(app: App) -> FastAPI:
     server.add_exception_handler(HTTPException, answer_missing)
     server.add_exception_handler(RequestValidationError, answer_invalid_body)
     server.add_exception_handler(Exception, answer_broken)
-    server.include_router(devkit.router, prefix="/api/cli", dependencies=[DevKitToken])
-    server.include_router(devkit_memory.router, prefix="/api/cli", dependencies=[DevKitToken])
-    server.include_router(devkit_cron.router, prefix="/api/cli", dependencies=[DevKitToken])
-    server.include_router(devkit.router, prefix="/api", dependencies=[KnownCaller])
-    server.include_router(devkit_cron.router, prefix="/api", dependencies=[KnownCaller])
-    join_routers(
-        server.router,
-        devkit.open_router,
-        devkit_chat.router,
-        local.open_router,
-        approvals.router,
-        local.router,
-        history.router,
-        cost_sums.router,
-        addon_routes.router,
-        ftp.router,
-        outbox_routes.router,
-        grant_routes.router,
-        work.router,
-        undo_routes.router,
-        *(screen.router for screen in _SCREENS),
-    )
-    if design.is_development():
-        join_routers(server.router, design.router)
+    server.router.routes.extend(list_routes())
     return server

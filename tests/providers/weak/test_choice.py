@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from skales.core.json import JsonObject, as_list, as_object
 from skales.core.tool import ToolSpec
 from skales.providers.weak.choice import build_choice_schema, build_example
@@ -18,7 +20,7 @@ def shapes(tool: ToolSpec, message: str) -> JsonObject:
 
 
 def copying(message: str, *runs: str) -> Mentions:
-    return replace(find_mentions(message), runs=runs)
+    return structs.replace(find_mentions(message), runs=runs)
 
 
 def test_a_choice_is_one_call_per_tool_or_a_reply() -> None:

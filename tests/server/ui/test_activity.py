@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 
 import pytest
 from anyio.from_thread import BlockingPortal
+from msgspec import structs
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from starlette.testclient import TestClient
 
@@ -163,7 +163,7 @@ def test_what_can_be_undone_leads_there(app: App, portal: BlockingPortal, record
 
     record("a", call_id="c1")
     record("b", call_id="c2")
-    client = TestClient(create_server(replace(app, undoable=Timeline())), base_url="http://127.0.0.1:3000")
+    client = TestClient(create_server(structs.replace(app, undoable=Timeline())), base_url="http://127.0.0.1:3000")
     client.portal = portal
     client.headers["accept"] = "text/html"
     client.get("/chat")

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import AsyncGenerator, Callable, MutableMapping
-from dataclasses import replace
 from typing import Any
 
 import anyio
 import pytest
 from anyio.from_thread import BlockingPortal
+from msgspec import structs
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from selectolax.lexbor import LexborNode
 from starlette.testclient import TestClient
@@ -55,7 +55,7 @@ def test_the_developer_entry_is_there_while_the_devkit_is_on(
 def test_a_place_of_an_add_on_is_listed_while_the_add_on_is_on(
     app: App, look: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    studio = replace(places.PLACES[0], id=Screen.NONE, address="/studio", label="Studio", addon="studio")
+    studio = structs.replace(places.PLACES[0], id=Screen.NONE, address="/studio", label="Studio", addon="studio")
     monkeypatch.setattr(places, "PLACES", (*places.PLACES, studio))
     assert "Studio" in entries(look("/chat"))
     app.settings.update(lambda raw: raw.update(addons={"studio": False}))

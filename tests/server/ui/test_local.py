@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
+from msgspec import structs
 from starlette.testclient import TestClient
 
 from skales.app.app import App
@@ -38,7 +39,7 @@ def events(text: str) -> Sequence[tuple[str, Any]]:
 
 
 def fetch(page: TestClient, app: App, fetching: Fetching) -> Sequence[tuple[str, Any]]:
-    server = create_server(replace(app, local=cast(LocalModels, fetching)))
+    server = create_server(structs.replace(app, local=cast(LocalModels, fetching)))
     client = TestClient(server, base_url="http://127.0.0.1:3000", cookies=page.cookies)
     client.portal = page.portal
     return events(client.post("/ui/local/fetch").text)

@@ -8,11 +8,11 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ToolError, ToolRefusedError
 from tests.conftest import CASES
@@ -211,7 +211,7 @@ async def test_unpacking_beside_other_files_overwrites_none(call: Call, workspac
 
 @pytest.mark.anyio
 async def test_an_archive_that_reaches_a_closed_place_is_refused(call: Call, workspace: Path, rules: Rules) -> None:
-    rules.paths = replace(rules.paths, blocked=(workspace / "notes" / "deep",))
+    rules.paths = structs.replace(rules.paths, blocked=(workspace / "notes" / "deep",))
     (workspace / "a.zip").write_bytes(zip_of(HONEST))
     with pytest.raises(ToolRefusedError, match="closed to tools"):
         await call("extract_archive", archive="a.zip", destination=".")

@@ -7,11 +7,11 @@ import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import SkalesError, ToolError, ToolRefusedError
 from skales.core.json import JsonObject
@@ -55,7 +55,7 @@ def root(tmp_path: Path, rules: Rules) -> Path:
         Path(link.replace("ROOT", str(root))).symlink_to(target.replace("ROOT", str(root)))
     with zipfile.ZipFile(root / "project" / "packed.zip", "w") as packed:
         packed.writestr("inner.txt", "inner")
-    rules.paths = replace(rules.paths, workspace=root / "project")
+    rules.paths = structs.replace(rules.paths, workspace=root / "project")
     return root
 
 
@@ -147,7 +147,7 @@ async def test_a_folder_cannot_be_written_as_a_file(call: Call, root: Path, tool
 async def test_the_root_of_a_disk_is_no_file(
     call: Call, root: Path, rules: Rules, tool: str, arguments: dict[str, Any]
 ) -> None:
-    rules.paths = replace(rules.paths, unrestricted=True)
+    rules.paths = structs.replace(rules.paths, unrestricted=True)
     with pytest.raises(ToolError):
         await call(tool, **arguments)
 

@@ -1,11 +1,11 @@
 """TOO-02 and its kind: an edit changes what it names and keeps every other byte."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ToolError
 from skales.tools.context import ToolContext
@@ -269,6 +269,6 @@ async def test_a_change_by_another_program_meanwhile_is_not_overwritten(ctx: Too
     path = workspace / "a.txt"
     path.write_text("ours\n", encoding="utf-8")
     with pytest.raises(ToolError, match="changed by another program"):
-        await edit_file(replace(ctx, ids=Meddler(path)), path, "ours", "new")
+        await edit_file(structs.replace(ctx, ids=Meddler(path)), path, "ours", "new")
     assert names(workspace) == ["a.txt"]
     assert path.read_text(encoding="utf-8") == "theirs"

@@ -1,10 +1,10 @@
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ToolError
 from skales.tools.context import ToolContext
@@ -228,6 +228,6 @@ class LateClock(FixedClock):
 @pytest.mark.anyio
 async def test_a_search_that_takes_too_long_stops_and_says_so(ctx: ToolContext, workspace: Path) -> None:
     make(workspace, {f"{number}.txt": "needle" for number in range(5)})
-    result = await search_in_files(replace(ctx, clock=LateClock()), "needle", workspace)
+    result = await search_in_files(structs.replace(ctx, clock=LateClock()), "needle", workspace)
     assert "Found 1 line" in result.summary
     assert result.text.endswith("[The search stopped at its limit; search a smaller folder for the rest.]")

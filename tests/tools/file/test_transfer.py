@@ -1,11 +1,11 @@
 import os
 import resource
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skales.core.errors import ToolError, ToolRefusedError
 from skales.data.paths import DataDirectory
@@ -139,7 +139,7 @@ async def test_a_copy_that_fails_halfway_leaves_nothing(call: Call, tree: Path, 
 @pytest.mark.anyio
 @pytest.mark.parametrize("tool", ["move_file", "delete_file"])
 async def test_a_folder_that_holds_something_closed_stays(call: Call, tree: Path, rules: Rules, tool: str) -> None:
-    rules.paths = replace(rules.paths, blocked=(tree / "sub" / "deep",))
+    rules.paths = structs.replace(rules.paths, blocked=(tree / "sub" / "deep",))
     arguments: dict[str, Any] = {"move_file": {"source": "sub", "destination": "x"}}
     arguments["delete_file"] = {"path": "sub", "recursive": True}
     with pytest.raises(ToolRefusedError, match="closed to tools"):
@@ -149,7 +149,7 @@ async def test_a_folder_that_holds_something_closed_stays(call: Call, tree: Path
 
 @pytest.mark.anyio
 async def test_a_copy_leaves_out_what_is_closed_and_says_so(call: Call, tree: Path, rules: Rules) -> None:
-    rules.paths = replace(rules.paths, blocked=(tree / "sub" / "deep",))
+    rules.paths = structs.replace(rules.paths, blocked=(tree / "sub" / "deep",))
     result = await call("copy_file", source="sub", destination="x")
     assert contents(tree / "x") == {"c.txt": "text of sub/c.txt"}
     assert result.text.endswith("Left out: deep")
@@ -157,7 +157,7 @@ async def test_a_copy_leaves_out_what_is_closed_and_says_so(call: Call, tree: Pa
 
 @pytest.mark.anyio
 async def test_a_landing_place_that_is_closed_is_refused(call: Call, tree: Path, rules: Rules) -> None:
-    rules.paths = replace(rules.paths, blocked=(tree / "sub" / "a.txt",))
+    rules.paths = structs.replace(rules.paths, blocked=(tree / "sub" / "a.txt",))
     with pytest.raises(ToolRefusedError):
         await call("move_file", source="a.txt", destination="sub")
 
@@ -165,7 +165,7 @@ async def test_a_landing_place_that_is_closed_is_refused(call: Call, tree: Path,
 @pytest.mark.anyio
 async def test_the_data_directory_cannot_be_carried_off(call: Call, home: DataDirectory, rules: Rules) -> None:
     home.settings.write_text("{}", encoding="utf-8")
-    rules.paths = replace(rules.paths, unrestricted=True)
+    rules.paths = structs.replace(rules.paths, unrestricted=True)
     elsewhere = str(home.root.parent / "x")
     with pytest.raises(ToolError):
         await call("move_file", source=str(home.root), destination=elsewhere)
@@ -231,7 +231,7 @@ async def test_deleting_a_link_says_what_stays(call: Call, tree: Path, target: s
 @pytest.mark.anyio
 @pytest.mark.parametrize("path", [".", ".."])
 async def test_the_workspace_itself_is_not_deleted(call: Call, tree: Path, rules: Rules, path: str) -> None:
-    rules.paths = replace(rules.paths, allowed=(tree.parent,), blocked=())
+    rules.paths = structs.replace(rules.paths, allowed=(tree.parent,), blocked=())
     with pytest.raises(ToolError, match="holds the workspace"):
         await call("delete_file", path=path, recursive=True)
 
@@ -243,7 +243,7 @@ OTHER_DISK = Path("/dev/shm")
 def other_disk(rules: Rules, workspace: Path) -> Iterator[Path]:
     place = OTHER_DISK / f"skales-test-{os.getpid()}"
     place.mkdir()
-    rules.paths = replace(rules.paths, allowed=(place,))
+    rules.paths = structs.replace(rules.paths, allowed=(place,))
     yield place
     for path in sorted(place.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -8,11 +8,12 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from skales.core.json import as_object
 from skales.data.paths import DataDirectory
@@ -236,7 +237,7 @@ async def test_nothing_gets_out(attempt: Attempt, call: Call, closed_rules: Rule
 async def test_what_is_closed_stays_closed_where_everything_else_is_open(
     attempt: Attempt, call: Call, closed_rules: Rules, scene: Scene
 ) -> None:
-    closed_rules.paths = replace(closed_rules.paths, unrestricted=True)
+    closed_rules.paths = structs.replace(closed_rules.paths, unrestricted=True)
     before = scene.state()
     result = await call("execute_command", command=scene.filled(attempt), timeout_s=attempt.timeout_s)
     assert RAN in result.text
@@ -265,7 +266,7 @@ async def test_workspace_and_allowed_folders_can_be_used(
     call: Call, closed_rules: Rules, scene: Scene, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Node reserves a gigabyte before it does anything.
-    monkeypatch.setattr(confined, "usual_bounds", lambda: replace(TIGHT, memory_bytes=2 * 1024**3))
+    monkeypatch.setattr(confined, "usual_bounds", lambda: structs.replace(TIGHT, memory_bytes=2 * 1024**3))
     command = (
         "echo one > here.txt; echo two > @OPEN@/sub/there.txt; git init -q repo; cd repo; git status -sb; node -p 1+1"
     )

@@ -1,4 +1,4 @@
-"""Our own routes for the terminal and scripts: turns as event streams, direct tool runs, health."""
+"""Our own routes for the terminal and scripts: turns as event streams, direct tool runs."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -7,7 +7,6 @@ from dataclasses import asdict
 import anyio.to_thread
 from fastapi import APIRouter
 
-from skales import __version__
 from skales.app.app import App
 from skales.app.kill_switch import kill_json
 from skales.app.pins import pin_tool
@@ -26,13 +25,6 @@ from skales.server.frames import encode_frame
 from skales.server.streams import EventStream
 
 router = APIRouter(prefix="/api", dependencies=[KnownCaller])
-open_router = APIRouter(prefix="/api")
-
-
-@open_router.get("/health")
-def read_health() -> Answer:
-    """Whether the server answers, and which program it is."""
-    return {"status": "ok", "app": "skales-python", "version": __version__}
 
 
 @router.post("/killswitch")

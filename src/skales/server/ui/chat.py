@@ -12,10 +12,8 @@ from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart
 from skales.server.access import AppDep, PageSession
 from skales.server.conversation_views import MarkList
-from skales.server.joining import join_routers
 from skales.server.live import parse_place, stream_frames
 from skales.server.told import told
-from skales.server.ui import assets, attachments, local, picker, sending, sessions
 from skales.server.ui.bootstrap import wants_first_run
 from skales.server.ui.conversation import build_chat_page, build_newer, build_older, build_transcript
 from skales.server.ui.frame import build_error_page
@@ -25,24 +23,23 @@ from skales.server.ui.push import PushResponse
 from skales.server.views import Trouble
 from skales.server.words import _
 
-router = APIRouter()
-_pages = APIRouter(dependencies=[PageSession])
+router = APIRouter(dependencies=[PageSession])
 
 
-@_pages.get("/")
+@router.get("/")
 def open_start(app: AppDep) -> RedirectResponse:
     """The chat is the first screen, once somebody has been asked how they want it."""
     return RedirectResponse("/bootstrap" if wants_first_run(app) else "/chat")
 
 
-@_pages.get("/chat", response_class=PageResponse)
+@router.get("/chat", response_class=PageResponse)
 async def open_new_chat(app: AppDep, q: str = "", deleted: str = "") -> str:
     """The welcome, ready for a first message."""
     page = await anyio.to_thread.run_sync(lambda: build_chat_page(app, None, query=q, deleted=deleted))
     return render(page)
 
 
-@_pages.get("/chat/{session_id}", response_class=PageResponse)
+@router.get("/chat/{session_id}", response_class=PageResponse)
 async def open_chat(
     app: AppDep, session_id: SessionId, response: Response, q: str = "", at: Annotated[int | None, Query(ge=0)] = None
 ) -> str:
@@ -61,31 +58,31 @@ async def open_chat(
     return render(page)
 
 
-@_pages.get("/ui/chat/{session_id}/transcript", response_class=PageResponse)
+@router.get("/ui/chat/{session_id}/transcript", response_class=PageResponse)
 async def read_transcript(app: AppDep, session_id: SessionId, at: Annotated[int | None, Query(ge=0)] = None) -> str:
     """The conversation as the disk has it; what a page fetches when it missed too much. Raises NotFoundError."""
     return render(await build_transcript(app, session_id, at))
 
 
-@_pages.get("/ui/chat/{session_id}/older", response_class=PageResponse)
+@router.get("/ui/chat/{session_id}/older", response_class=PageResponse)
 def read_older(app: AppDep, session_id: SessionId, before: Annotated[int, Query(ge=0)]) -> str:
     """The messages above an index. Raises NotFoundError."""
     return render(build_older(app, session_id, before))
 
 
-@_pages.get("/ui/chat/{session_id}/newer", response_class=PageResponse)
+@router.get("/ui/chat/{session_id}/newer", response_class=PageResponse)
 async def read_newer(app: AppDep, session_id: SessionId, start: Annotated[int, Query(ge=0)]) -> str:
     """The messages from an index on. Raises NotFoundError."""
     return render(await anyio.to_thread.run_sync(build_newer, app, session_id, start))
 
 
-@_pages.get("/ui/chat/{session_id}/messages/{index}")
+@router.get("/ui/chat/{session_id}/messages/{index}")
 def read_message(app: AppDep, session_id: SessionId, index: int) -> PlainTextResponse:
     """One message's own text, for copying. Raises NotFoundError."""
     return PlainTextResponse(_find_message(app, session_id, index).text.encode("utf-8", "replace"))
 
 
-@_pages.get("/ui/chat/{session_id}/events")
+@router.get("/ui/chat/{session_id}/events")
 async def watch(
     app: AppDep, session_id: SessionId, after: str = "", last_event_id: Annotated[str, Header()] = ""
 ) -> PushResponse:
@@ -95,20 +92,20 @@ async def watch(
     return push_with_notices(app, session_id, frames)
 
 
-@_pages.post("/ui/chat/{session_id}/stop")
+@router.post("/ui/chat/{session_id}/stop")
 async def stop(app: AppDep, session_id: SessionId) -> dict[str, bool]:
     """Stop the running turn; what it wrote is kept."""
     return {"stopped": app.turns.stop(session_id)}
 
 
-@_pages.post("/ui/chat/{session_id}/resume")
+@router.post("/ui/chat/{session_id}/resume")
 async def resume(app: AppDep, session_id: SessionId) -> dict[str, bool]:
     """Go on where the conversation stands: after a stop, a cut answer, a restart."""
     ticket = await app.turns.resume(session_id)
     return {"queued": ticket.queued}
 
 
-@_pages.post("/ui/chat/{session_id}/messages/{index}/edit")
+@router.post("/ui/chat/{session_id}/messages/{index}/edit")
 async def edit_message(
     app: AppDep, session_id: SessionId, index: int, text: Annotated[str, Form()] = ""
 ) -> dict[str, bool]:
@@ -126,7 +123,7 @@ async def edit_message(
     return {"queued": ticket.queued}
 
 
-@_pages.post("/ui/chat/{session_id}/messages/{index}/again")
+@router.post("/ui/chat/{session_id}/messages/{index}/again")
 async def answer_again(app: AppDep, session_id: SessionId, index: int) -> dict[str, bool]:
     """Answer anew from a message on; the answer so far stays as a version.
 
@@ -136,14 +133,14 @@ async def answer_again(app: AppDep, session_id: SessionId, index: int) -> dict[s
     return {"queued": ticket.queued}
 
 
-@_pages.post("/ui/chat/{session_id}/messages/{at}/version")
+@router.post("/ui/chat/{session_id}/messages/{at}/version")
 async def show_version(app: AppDep, session_id: SessionId, at: int, number: Annotated[int, Form()]) -> Response:
     """Show another version from a message on. Raises NotFoundError, ConflictError while a turn runs."""
     await app.turns.switch_version(session_id, at, number)
     return Response(status_code=204)
 
 
-@_pages.post("/ui/chat/{session_id}/compaction/undo")
+@router.post("/ui/chat/{session_id}/compaction/undo")
 async def undo_compaction(app: AppDep, session_id: SessionId, up_to: Annotated[int, Form()]) -> Response:
     """Let the model see the messages again that a summary stands for.
 
@@ -153,7 +150,7 @@ async def undo_compaction(app: AppDep, session_id: SessionId, up_to: Annotated[i
     return Response(status_code=204)
 
 
-@_pages.post("/ui/chat/{session_id}/messages/{index}/branch")
+@router.post("/ui/chat/{session_id}/messages/{index}/branch")
 async def branch(app: AppDep, session_id: SessionId, index: int) -> dict[str, str]:
     """A new conversation that shares everything up to a message. Raises NotFoundError, ConflictError."""
     if app.turns.running(session_id):
@@ -162,20 +159,20 @@ async def branch(app: AppDep, session_id: SessionId, index: int) -> dict[str, st
     return {"go": f"/chat/{made.id}"}
 
 
-@_pages.get("/ui/chat/{session_id}/marks", response_class=PageResponse)
+@router.get("/ui/chat/{session_id}/marks", response_class=PageResponse)
 def read_chip(app: AppDep, session_id: SessionId) -> str:
     """Whose text the conversation has read."""
     return render(MarkList(session_id, app.marks.of(session_id).sources))
 
 
-@_pages.post("/ui/chat/{session_id}/marks/lift", response_class=PageResponse)
+@router.post("/ui/chat/{session_id}/marks/lift", response_class=PageResponse)
 def lift_marks(app: AppDep, session_id: SessionId) -> str:
     """The person says that what was read until now is harmless. Raises NotFoundError."""
     app.marks.lift(session_id, surface="page")
     return render(MarkList(session_id, app.marks.of(session_id).sources))
 
 
-@_pages.post("/ui/chat/{session_id}/queue/{number}/edit")
+@router.post("/ui/chat/{session_id}/queue/{number}/edit")
 async def edit_waiting(
     app: AppDep, session_id: SessionId, number: int, text: Annotated[str, Form()], before: Annotated[str, Form()] = ""
 ) -> Response:
@@ -186,7 +183,7 @@ async def edit_waiting(
     return Response(status_code=204)
 
 
-@_pages.post("/ui/chat/{session_id}/queue/{number}/remove")
+@router.post("/ui/chat/{session_id}/queue/{number}/remove")
 async def remove_waiting(
     app: AppDep, session_id: SessionId, number: int, before: Annotated[str, Form()] = ""
 ) -> Response:
@@ -205,15 +202,3 @@ def _find_message(app: App, session_id: SessionId, index: int) -> Message:
 async def _show_trouble(app: App, response: Response, heading: str, trouble: Trouble) -> str:
     response.status_code = 404
     return render(await anyio.to_thread.run_sync(build_error_page, app, heading, trouble))
-
-
-join_routers(
-    router,
-    sending.router,
-    _pages,
-    attachments.router,
-    picker.router,
-    assets.router,
-    sessions.router,
-    local.router,
-)

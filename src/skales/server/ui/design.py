@@ -1,6 +1,5 @@
 """`/design`: every component in every state, with samples. Only in development: `SKALES_DEV=1` at start."""
 
-import os
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -101,11 +100,6 @@ class DesignPage(Struct, frozen=True):
     tray: ClassVar[Tray] = _TRAY
     empty_tray: ClassVar[Tray] = Tray()
     shell: Shell
-
-
-def is_development() -> bool:
-    """Whether the program was started for working on it."""
-    return os.environ.get("SKALES_DEV") == "1"
 
 
 @router.get("/design", response_class=PageResponse)

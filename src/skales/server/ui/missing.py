@@ -1,14 +1,13 @@
-"""What cannot be shown, as a page for a person who followed a link; programs get the usual JSON."""
+"""What cannot be shown, as a page."""
 
 import anyio.to_thread
 from fastapi import Request
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 
 from skales.app.app import App
 from skales.core.errors import SkalesError
 from skales.server.access import introduce, running_app
-from skales.server.errors import answer_fault, answer_framework_error, answer_skales_error, status_of, without_secrets
+from skales.server.errors import status_of, without_secrets
 from skales.server.frame_views import ErrorPage
 from skales.server.told import told
 from skales.server.ui.frame import build_error_page, build_plain_shell
@@ -17,11 +16,8 @@ from skales.server.views import Trouble
 from skales.server.words import _, pick_language, use_language
 
 
-async def answer_missing(request: Request, error: Exception) -> Response:
-    """The framework's own refusals, among them 404."""
-    assert isinstance(error, HTTPException)
-    if error.status_code != 404 or not _wants_page(request):
-        return await answer_framework_error(request, error)
+async def show_missing(request: Request) -> Response:
+    """Nothing is at this address."""
     await _speak(request)
     trouble = Trouble(
         _("There is nothing at this address"),
@@ -32,22 +28,16 @@ async def answer_missing(request: Request, error: Exception) -> Response:
     return await _show(request, 404, trouble)
 
 
-async def answer_failed(request: Request, error: Exception) -> Response:
-    """An error that a room raised while a page was made."""
-    assert isinstance(error, SkalesError)
-    if not _wants_page(request):
-        return await answer_skales_error(request, error)
+async def show_failed(request: Request, error: SkalesError) -> Response:
+    """What a room said while a page was made."""
     await _speak(request)
     message, hint = (without_secrets(request, told(words)) for words in (error.message, error.hint))
     trouble = Trouble(message, hint, request.url.path, _("Try again"))
     return await _show(request, status_of(error), trouble)
 
 
-async def answer_broken(request: Request, error: Exception) -> Response:
-    """A fault of ours. It is in the log, and the page says so."""
-    answer = await answer_fault(request, error)
-    if not _wants_page(request):
-        return answer
+async def show_broken(request: Request) -> Response:
+    """A fault of ours, without the frame: that may be what broke."""
     await _speak(request)
     trouble = Trouble(
         _("Skales made a mistake while it prepared this page"),
@@ -55,19 +45,7 @@ async def answer_broken(request: Request, error: Exception) -> Response:
         request.url.path,
         _("Try again"),
     )
-    # What broke may be the frame itself.
     return _page(running_app(request), 500, _build_plain(500, trouble))
-
-
-def _wants_page(request: Request) -> bool:
-    """Only a browser that opens an address; its scripts and htmx want the words alone."""
-    headers = request.headers
-    return (
-        request.method == "GET"
-        and "text/html" in headers.get("accept", "")
-        and "hx-request" not in headers
-        and not request.url.path.startswith(("/ui/", "/api/"))
-    )
 
 
 async def _speak(request: Request) -> None:

@@ -14,8 +14,7 @@ from msgspec import Struct
 from skales.app.app import App
 from skales.core.errors import NotFoundError
 from skales.server.access import AppDep, PageSession
-from skales.server.joining import join_routers
-from skales.server.ui import providers, setting_data, setting_devkit, setting_secret_scan, setting_secrets
+from skales.server.ui import providers
 from skales.server.ui.pages import PageResponse, render
 from skales.server.ui.provider_answers import show_change
 from skales.server.ui.provider_rows import ACTIVE
@@ -28,14 +27,6 @@ from skales.server.ui.setting_table import Setting
 from skales.server.words import _
 
 router = APIRouter(dependencies=[PageSession])
-join_routers(
-    router,
-    setting_data.router,
-    setting_devkit.router,
-    setting_secrets.router,
-    setting_secret_scan.router,
-    providers.router,
-)
 
 LANGUAGE = "locale"
 

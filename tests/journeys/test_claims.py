@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from skales.app.export import ExportOptions, export_json, prepare_session
 from skales.app.export_markdown import export_markdown
@@ -83,7 +84,7 @@ async def test_every_export_has_it(open_scripted: OpenApp) -> None:
     assert line in export_markdown(prepared, Labels())
     assert line in export_html(prepared, Labels())
     assert json.loads(export_json(prepared))["messages"][-1]["unconfirmed"][0]["reason"] == REASON
-    bare = replace(prepared, messages=tuple(replace(message, extra={}) for message in prepared.messages))
+    bare = structs.replace(prepared, messages=tuple(replace(message, extra={}) for message in prepared.messages))
     assert len(export_pdf(prepared, Labels())) > len(export_pdf(bare, Labels()))
 
 

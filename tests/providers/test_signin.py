@@ -149,7 +149,7 @@ async def test_the_catalogues_own_sign_in_lacks_only_the_client_id() -> None:
 
 
 async def test_tokens_do_not_travel_readable(attempt: SignInAttempt, clients: SharedClients, clock: FixedClock) -> None:
-    open_line = replace(attempt, order=replace(attempt.order, token_url="http://auth.example/token"))
+    open_line = replace(attempt, order=structs.replace(attempt.order, token_url="http://auth.example/token"))
     with pytest.raises(ProviderError, match="https://"):
         await finish_sign_in(open_line, f"?code=x&state={attempt.state}", clients, clock)
 

@@ -64,7 +64,9 @@ class BuiltRequest(Struct, frozen=True):
 
     def with_cap(self, output_tokens: int) -> "BuiltRequest":
         """The same with the person's own limit for the answer; 0 leaves it open."""
-        return replace(self, request=replace(self.request, max_output_tokens=output_tokens)) if output_tokens else self
+        if not output_tokens:
+            return self
+        return structs.replace(self, request=replace(self.request, max_output_tokens=output_tokens))
 
     def without_tools(self) -> "BuiltRequest":
         """The same for a model that calls none."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import anyio.to_thread
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from skales.agent.gate import PassedCall, Proceed
 from skales.agent.origin import CallOrigin
@@ -58,7 +58,7 @@ class SecretUse(Struct, frozen=True):
             return await proceed(passed)
         inner, used = await anyio.to_thread.run_sync(self._fill, passed, names)
         mask = mask_for(frozenset(used))
-        inner = replace(inner, origin=replace(passed.origin, emit=_masked_emit(passed.origin.emit, mask)))
+        inner = replace(inner, origin=structs.replace(passed.origin, emit=_masked_emit(passed.origin.emit, mask)))
         try:
             result = await proceed(inner)
         except SkalesError as error:

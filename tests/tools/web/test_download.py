@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec import structs
 
 from skales.core.errors import InputError, ToolError, ToolRefusedError
 from skales.core.events import Progress
@@ -169,7 +170,7 @@ async def test_cancelling_leaves_nothing_behind(server: LocalServer, ctx: ToolCo
         begun.set()
 
     server.answers["/f"] = half
-    watched = replace(ctx, scope=replace(ctx.scope, report=report))
+    watched = structs.replace(ctx, scope=replace(ctx.scope, report=report))
     async with anyio.create_task_group() as group:
         group.start_soon(download_file, watched, Url(server.url("/f")), "", place)
         await begun.wait()

@@ -153,27 +153,27 @@ class Answerer:
         await self._clear_budget(call)
         started_s = self._parts.clock.monotonic_s()
 
-        async def save(incomplete: str) -> Message:
-            return await self._save_answer(draft, chosen, started_s, incomplete)
+        async def keep(incomplete: str) -> Message:
+            return await self._keep_answer(call, chosen, draft, self._since_ms(started_s), incomplete)
 
         try:
             await self._receive(chosen, draft, built.request)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 if not draft.is_empty:
-                    await save("stopped")
-                # Stopped before the first word it may have been thinking already, which is on the bill.
-                await self._account(call, draft)
+                    await keep("stopped")
+                else:
+                    # Before the first word it may have been thinking already, which is on the bill.
+                    await self._account(call, draft)
             raise
         except ProviderError:
             if not draft.is_empty:
                 self._has_kept_text = True
-                await save("cut")
-            if draft.is_answered:
+                await keep("cut")
+            elif draft.is_answered:
                 await self._account(call, draft)
             raise
-        answer = await save("length" if draft.finish is FinishReason.LENGTH else "")
-        await self._account(call, draft)
+        answer = await keep("length" if draft.finish is FinishReason.LENGTH else "")
         self._parts.context.learn(chosen, built, draft.usage)
         return answer
 
@@ -235,11 +235,16 @@ class Answerer:
         await self._parts.budget.clear(call, origin, order.decisions)
 
     async def _account(self, call: ModelCall, draft: _Draft) -> None:
+        if fault := await anyio.to_thread.run_sync(self._write_cost, call, draft):
+            self._emit(Notice("warning", fault))
+
+    def _write_cost(self, call: ModelCall, draft: _Draft) -> str:
+        """Put a request on the bill; why that failed, since what was answered is worth more than the line about it."""
         try:
-            await anyio.to_thread.run_sync(self._parts.accounts.record, call, draft.usage, draft.characters)
+            self._parts.accounts.record(call, draft.usage, draft.characters)
         except StorageError as error:
-            # What was answered is worth more than the line about its cost.
-            self._emit(Notice("warning", str(error)))
+            return str(error)
+        return ""
 
     def _facts(self, chosen: ChosenModel) -> ModelTraits:
         return self._parts.chooser.facts(chosen.provider_id, chosen.model)
@@ -276,36 +281,45 @@ class Answerer:
                     case _:
                         assert_never(piece)
 
-    async def _save_answer(self, draft: _Draft, chosen: ChosenModel, started_s: float, incomplete: str) -> Message:
+    async def _keep_answer(
+        self, call: ModelCall, chosen: ChosenModel, draft: _Draft, duration_ms: int, incomplete: str
+    ) -> Message:
+        """Write an answer into the history, and its request on the bill."""
         text = "".join(draft.text)
-        unconfirmed = await self._find_unconfirmed(text, draft)
-        message = Message(
-            role=Role.ASSISTANT,
-            content=(TextPart(text),) if text else (),
-            tool_calls=() if incomplete in _BROKEN_OFF else tuple(draft.calls),
-            reasoning="".join(draft.reasoning),
-            provider=chosen.provider_id,
-            model=chosen.model,
-            incomplete=incomplete,
-            native={} if incomplete else draft.native,
-            usage=draft.usage,
-            duration_ms=self._since_ms(started_s),
-            extra=unconfirmed_to_json(unconfirmed),
-        )
+
+        def write() -> tuple[Message, tuple[Unconfirmed, ...], str]:
+            unconfirmed = self._find_unconfirmed(text, draft)
+            message = Message(
+                role=Role.ASSISTANT,
+                content=(TextPart(text),) if text else (),
+                tool_calls=() if incomplete in _BROKEN_OFF else tuple(draft.calls),
+                reasoning="".join(draft.reasoning),
+                provider=chosen.provider_id,
+                model=chosen.model,
+                incomplete=incomplete,
+                native={} if incomplete else draft.native,
+                usage=draft.usage,
+                duration_ms=duration_ms,
+                extra=unconfirmed_to_json(unconfirmed),
+            )
+            self._parts.write(self._order.session_id, message)
+            return message, unconfirmed, self._write_cost(call, draft)
+
+        # One thread does it all: to hand over costs more than each of these.
+        message, unconfirmed, fault = await anyio.to_thread.run_sync(write)
         self.usage = self.usage.plus(draft.usage)
-        await self._parts.append(self._order.session_id, message)
         self._emit(AnswerSaved(text, incomplete, unconfirmed))
+        if fault:
+            self._emit(Notice("warning", fault))
         return message
 
-    async def _find_unconfirmed(self, text: str, draft: _Draft) -> tuple[Unconfirmed, ...]:
+    def _find_unconfirmed(self, text: str, draft: _Draft) -> tuple[Unconfirmed, ...]:
         """What a last answer says was done and no call bears out. One with calls tells of what is still to come."""
         if draft.calls or not text:
             return ()
         session_id, is_unsure = self._order.session_id, self._parts.is_unsure
-        return await anyio.to_thread.run_sync(
-            lambda: judge_answer(
-                text, draft.history, self._parts.toolbox.find, lambda call_id: is_unsure(session_id, call_id)
-            )
+        return judge_answer(
+            text, draft.history, self._parts.toolbox.find, lambda call_id: is_unsure(session_id, call_id)
         )
 
     def _since_ms(self, started_s: float) -> int:

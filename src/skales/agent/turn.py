@@ -21,7 +21,7 @@ from skales.agent.origin import CallOrigin, Marks
 from skales.agent.repeats import Repeat, RepeatGuard
 from skales.agent.standby import Needs, Standby, choose_or_stand_in, find_needs
 from skales.agent.taint_round import links_of
-from skales.agent.turn_parts import TurnOrder, TurnParts
+from skales.agent.turn_parts import Seen, TurnOrder, TurnParts
 from skales.core.errors import NotFoundError, ProviderError, SkalesError
 from skales.core.events import (
     AnswerSaved,
@@ -95,10 +95,10 @@ class Turn:
 
     async def _run_order(self) -> TurnEnded:
         order = self._order
-        session = await anyio.to_thread.run_sync(self._parts.sessions.load, order.session_id)
-        if order.speaks:
+        session, seen = await anyio.to_thread.run_sync(self._take_up)
+        if seen is None:
             await self._close_open_calls("Cancelled, not run: the user went on with a new message", session)
-            await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
+            seen = await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
         if is_tool_command(order.text):
             return await self._run_command()
         if is_why_command(order.text):
@@ -110,8 +110,18 @@ class Turn:
             await self._answerer.compact_now(chosen, session)
             return self._ended(TurnEnd.COMPLETED)
         with self._time.begin():
-            return await self._loop(chosen)
+            return await self._loop(chosen, seen)
         return await self._end_late()
+
+    def _take_up(self) -> tuple[Session, Seen | None]:
+        """The conversation before this turn, and with its message; that waits while earlier calls are open."""
+        order, parts = self._order, self._parts
+        session = parts.sessions.load(order.session_id)
+        if not order.speaks:
+            return session, parts.look(session)
+        if find_open_calls(session.messages):
+            return session, None
+        return session, parts.look(parts.write(order.session_id, order.message, unqueue=order.from_queue))
 
     async def _holds_secret(self) -> bool:
         veil, message = self._parts.veil, self._order.message
@@ -139,26 +149,21 @@ class Turn:
             self._emit(notice)
         return chosen
 
-    async def _loop(self, chosen: ChosenModel) -> TurnEnded:
+    async def _loop(self, chosen: ChosenModel, seen: Seen) -> TurnEnded:
         standby = Standby(self._parts.chooser, chosen, self._emit)
-        session, marks = await anyio.to_thread.run_sync(self._look)
-        calls = find_open_calls(session.messages)
+        calls = find_open_calls(seen.session.messages)
         for _ in range(MAX_ITERATIONS):
             if calls:
-                if not await self._answer_calls(calls, marks):
+                answered = await self._answer_calls(calls, seen)
+                if answered is None:
                     return self._limit("The model repeated the same call five times", "Say differently what you need")
-                session, marks = await anyio.to_thread.run_sync(self._look)
-            answer = await self._answerer.ask(standby, session)
+                seen = answered
+            answer = await self._answerer.ask(standby, seen.session)
             # As they were asked for; in the file their secrets are masked.
             calls = answer.tool_calls
             if not calls:
                 return self._ended(TurnEnd.COMPLETED)
         return self._limit(f"The turn took {MAX_ITERATIONS} steps without an answer", "Write `continue` to go on")
-
-    def _look(self) -> tuple[Session, Marks]:
-        """The conversation as it is, and what it has read; both from the disk."""
-        session = self._parts.sessions.load(self._order.session_id)
-        return session, self._parts.marks.read(session)
 
     async def _end_late(self) -> TurnEnded:
         minutes = f"{self._time.minutes:g}"
@@ -169,30 +174,29 @@ class Turn:
 
     # --- tools ---
 
-    async def _answer_calls(self, calls: Sequence[ToolCall], marks: Marks) -> bool:
-        """Answer each open call; False when the model is going in circles. `marks` are those before the first one."""
+    async def _answer_calls(self, calls: Sequence[ToolCall], seen: Seen) -> Seen | None:
+        """Answer each open call; the conversation with the results, None when the model is going in circles."""
         for index, call in enumerate(calls):
             repeat = self._guard.count(call)
             if repeat is Repeat.RUN:
-                await self._run_call(call, marks if index == 0 else None, first_of_batch=index == 0)
+                seen = await self._run_call(call, seen.marks, first_of_batch=index == 0)
                 continue
             text = self._guard.explain(call)
             self._emit(ToolStarted(call, self._parts.gate.describe(call), index == 0))
-            await self._save_result(call, _not_run(text), 0)
+            seen = await self._save_result(call, _not_run(text), 0)
             if repeat is Repeat.END:
                 await self._close_open_calls("Not run: the turn ended")
-                return False
-        return True
+                return None
+        return seen
 
     async def _run_call(
         self, call: ToolCall, marks: Marks | None = None, *, first_of_batch: bool, by_user: bool = False
-    ) -> None:
+    ) -> Seen:
         self._emit(ToolStarted(call, self._parts.gate.describe(call), first_of_batch))
         started_s = self._parts.clock.monotonic_s()
         if self._parts.started.is_marked(self._order.session_id, call.id):
             # It ran in an earlier life of the program and must not run twice.
-            await self._save_result(call, await self._interrupted(call), 0)
-            return
+            return await self._save_result(call, await self._interrupted(call), 0)
         if marks is None:
             marks = await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id)
         origin = CallOrigin(
@@ -205,9 +209,9 @@ class Turn:
             marks=marks,
         )
         result = await self._parts.gate.run(call, origin)
-        await self._save_result(call, result, self._since_ms(started_s))
+        return await self._save_result(call, result, self._since_ms(started_s))
 
-    async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> None:
+    async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> Seen:
         result = veil_result(self._parts.veil, result)
         if len(result.text) > RESULT_LIMIT:
             path = await anyio.to_thread.run_sync(
@@ -216,9 +220,10 @@ class Turn:
             if result.sources:
                 await anyio.to_thread.run_sync(self._parts.tainted.add, [path], result.sources)
             result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
-        await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
+        seen = await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
         self._parts.started.clear(self._order.session_id, call.id)
         self._emit(ToolFinished(call, result, duration_ms))
+        return seen
 
     async def _close_open_calls(self, reason: str, session: Session | None = None) -> None:
         """Give each call that has no result one that says why, so that the session can go on.

@@ -13,6 +13,7 @@ from skales.agent.context import ContextBuilder
 from skales.agent.evidence import IsUnsure, is_settled
 from skales.agent.gate import Gate
 from skales.agent.marks import MarkBook
+from skales.agent.origin import Marks
 from skales.core.approval import Decision
 from skales.core.clock import Clock
 from skales.core.ids import IdSource, SessionId
@@ -20,10 +21,18 @@ from skales.core.message import ContentPart, Message, Role, TextPart
 from skales.core.ports import Accounts, ModelChooser, Toolbox
 from skales.core.tool import ToolResult
 from skales.data.paths import DataDirectory
+from skales.data.session_codec import Session
 from skales.data.sessions import SessionStore
 from skales.data.started import StartedCalls
 from skales.data.tainted_files import TaintedFiles
 from skales.security.veil import Veil
+
+
+class Seen(Struct, frozen=True):
+    """A conversation as the disk has it, and what it has read."""
+
+    session: Session
+    marks: Marks
 
 
 class TurnParts(Struct, frozen=True, kw_only=True):
@@ -52,10 +61,17 @@ class TurnParts(Struct, frozen=True, kw_only=True):
     ceilings: Callable[[], Ceilings] = Ceilings
     veil: Veil = field(default_factory=Veil)
 
-    async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> None:
-        """Write a message into the history, with the time of now."""
-        stamped = replace(message, timestamp_ms=self.clock.now_ms())
-        await anyio.to_thread.run_sync(lambda: self.sessions.append(session_id, stamped, unqueue=unqueue))
+    async def append(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> Seen:
+        """Write a message into the history, with the time of now; the conversation with it."""
+        return await anyio.to_thread.run_sync(lambda: self.look(self.write(session_id, message, unqueue=unqueue)))
+
+    def write(self, session_id: SessionId, message: Message, *, unqueue: int = 0) -> Session:
+        """What `append` does, in this thread, which is not the event loop's."""
+        return self.sessions.append(session_id, replace(message, timestamp_ms=self.clock.now_ms()), unqueue=unqueue)
+
+    def look(self, session: Session) -> Seen:
+        """A conversation that was just read, with its marks. Reads the disk."""
+        return Seen(session, self.marks.read(session))
 
 
 class TurnOrder(Struct, frozen=True, kw_only=True):

@@ -12,10 +12,10 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct, field
 
-from skales.agent.context import BuiltRequest, Story, tell
+from skales.agent.context import BuiltRequest, Plan, Story, tell
 from skales.agent.evidence import judge_answer
 from skales.agent.origin import CallOrigin
-from skales.agent.standby import Standby, find_needs, name_model
+from skales.agent.standby import Needs, Standby, find_needs, name_model
 from skales.agent.turn_parts import TurnOrder, TurnParts
 from skales.core.errors import InputError, ProviderError, ProviderFault, StorageError
 from skales.core.events import AnswerSaved, Notice, Progress, ReasoningDelta, TextDelta, TurnEvent
@@ -88,7 +88,10 @@ class Answerer:
 
         It is on disk. Raises ProviderError when nobody answers, SpendingStoppedError.
         """
-        needs = find_needs(session.messages, offers_tools=bool(self._parts.toolbox.enabled()))
+
+        def needs() -> Needs:
+            return find_needs(session.messages, offers_tools=bool(self._parts.toolbox.enabled()))
+
         chosen = standby.pick(needs)
         while True:
             self._has_kept_text = False
@@ -116,21 +119,24 @@ class Answerer:
         await self._compact(chosen, story, end)
 
     async def _ask_model(self, chosen: ChosenModel, session: Session) -> Message:
-        session = await self._make_room(chosen, session)
+        facts = self._facts(chosen)
+        session, plan = await self._make_room(chosen, session, facts)
         try:
-            return await self._ask_once(chosen, self._build(chosen, session), session.messages)
+            return await self._ask_once(chosen, self._build(chosen, plan, facts), session.messages)
         except ProviderError as error:
             if error.fault is not ProviderFault.CONTEXT_OVERFLOW or not self._parts.compactor.is_on:
                 raise
             # The window is unknown, or smaller than anybody said.
             if (smaller := await self._summarise(chosen, session)) is None:
                 raise
-        return await self._ask_once(chosen, self._build(chosen, smaller), smaller.messages)
+        plan = self._plan(chosen, smaller, facts)
+        return await self._ask_once(chosen, self._build(chosen, plan, facts), smaller.messages)
 
-    def _build(self, chosen: ChosenModel, session: Session) -> BuiltRequest:
-        facts = self._facts(chosen)
-        built = self._parts.context.build(chosen, session, sees=facts.vision, documents=facts.documents)
-        built = built.with_cap(facts.output_cap_tokens)
+    def _plan(self, chosen: ChosenModel, session: Session, facts: ModelTraits) -> Plan:
+        return self._parts.context.plan(chosen, tell(session, sees=facts.vision, documents=facts.documents))
+
+    def _build(self, chosen: ChosenModel, plan: Plan, facts: ModelTraits) -> BuiltRequest:
+        built = self._parts.context.finish(chosen, plan).with_cap(facts.output_cap_tokens)
         if built.left_out:
             self._emit(Notice("info", f"The {built.left_out} oldest messages do not fit this model's window"))
         if chosen.weak or not built.request.tools or facts.tools:
@@ -179,14 +185,13 @@ class Answerer:
 
     # --- summaries of what is old ---
 
-    async def _make_room(self, chosen: ChosenModel, session: Session) -> Session:
-        """The session, summarised when the next request would take too much of the window."""
-        if chosen.weak or self._gave_up_summaries:
-            return session
-        load = self._parts.context.measure(chosen, self._tell(chosen, session))
-        if not self._parts.compactor.is_due(load, session):
-            return session
-        return await self._summarise(chosen, session) or session
+    async def _make_room(self, chosen: ChosenModel, session: Session, facts: ModelTraits) -> tuple[Session, Plan]:
+        """The session, summarised when the next request would take too much of the window, and what that is made of."""
+        plan = self._plan(chosen, session, facts)
+        if chosen.weak or self._gave_up_summaries or not self._parts.compactor.is_due(plan.load, session):
+            return session, plan
+        smaller = await self._summarise(chosen, session)
+        return (session, plan) if smaller is None else (smaller, self._plan(chosen, smaller, facts))
 
     async def _summarise(self, chosen: ChosenModel, session: Session) -> Session | None:
         """The session with a new summary, None when there is nothing to gain or the model failed, which is told."""

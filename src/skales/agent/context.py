@@ -86,6 +86,22 @@ class Load(Struct, frozen=True):
         return self.tokens / self.window_tokens if self.window_tokens else 0.0
 
 
+class Plan(Struct, frozen=True, kw_only=True):
+    """What a request would be made of, before anybody knows whether it fits.
+
+    `fixed` are the tokens of what stands before the history, `factor` is the model's own for such estimates, `load`
+    what a request with all that is not summarised would take.
+    """
+
+    story: Story
+    head: Sequence[Message]
+    tools: tuple[ToolSpec, ...]
+    counted: CountedHistory
+    fixed: int
+    factor: float
+    load: Load
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBuilder:
     """Assembles requests; `custom_prompt` is read for each one, since the user may change it at any time."""
@@ -108,23 +124,39 @@ class ContextBuilder:
     def build(
         self, chosen: ChosenModel, session: Session, *, sees: bool, documents: DocumentLimits | None = None
     ) -> BuiltRequest:
-        """The next request of a conversation; `sees` says whether the model takes pictures, `documents` which files.
+        """The next request of a conversation; `sees` says whether the model takes pictures, `documents` which files."""
+        return self.finish(chosen, self.plan(chosen, tell(session, sees=sees, documents=documents)))
+
+    def plan(self, chosen: ChosenModel, story: Story) -> Plan:
+        """What the next request would be made of.
 
         A weak model gets the whole history, of which its adapter takes what it can use.
         """
-        story = tell(session, sees=sees, documents=documents)
         if chosen.weak:
             story = structs.replace(story, mark=None, documents=None)
-        tools = self._offer(chosen, story)
-        head, counted = self._head(chosen, story), self.count(story)
-        fixed, start = self._fixed(head, tools), story.start
+        tools, head, counted = self._offer(chosen, story), self._head(chosen, story), self.count(story)
+        fixed = self._fixed(head, tools)
+        factor = self.scale.factor(chosen.provider_id, chosen.model)
+        window = chosen.provider.max_tokens(chosen.model)
+        return Plan(
+            story=story,
+            head=head,
+            tools=tools,
+            counted=counted,
+            fixed=fixed,
+            factor=factor,
+            load=Load(int((fixed + counted.between(story.start)) * factor), window),
+        )
+
+    def finish(self, chosen: ChosenModel, plan: Plan) -> BuiltRequest:
+        """The request that was planned, with as much of the history as fits."""
+        story, start = plan.story, plan.story.start
         if not chosen.weak:
-            window = chosen.provider.max_tokens(chosen.model) / self.scale.factor(chosen.provider_id, chosen.model)
-            start = _find_start(story, counted, int(window), fixed)
+            start = _find_start(story, plan.counted, int(plan.load.window_tokens / plan.factor), plan.fixed)
         kept = leave_out_pictures(story.messages[start:] if start else story.messages, lambda: story.sees)
         kept = self._shelf.fill(kept, story.documents)
-        request = ChatRequest(model=chosen.model, messages=(*head, *self.repair(kept)), tools=tools)
-        return BuiltRequest(request, start - story.start, fixed + counted.between(start))
+        request = ChatRequest(model=chosen.model, messages=(*plan.head, *self.repair(kept)), tools=plan.tools)
+        return BuiltRequest(request, start - story.start, plan.fixed + plan.counted.between(start))
 
     def learn(self, chosen: ChosenModel, built: BuiltRequest, usage: Usage) -> None:
         """An answer came, and with it what the endpoint counted."""
@@ -135,11 +167,7 @@ class ContextBuilder:
 
     def measure(self, chosen: ChosenModel, story: Story) -> Load:
         """What a request with all that is not summarised would take."""
-        estimate = self._fixed(self._head(chosen, story), self._offer(chosen, story)) + self.count(story).between(
-            story.start
-        )
-        factor = self.scale.factor(chosen.provider_id, chosen.model)
-        return Load(int(estimate * factor), chosen.provider.max_tokens(chosen.model))
+        return self.plan(chosen, story).load
 
     def count(self, story: Story) -> CountedHistory:
         """The sums over its messages."""

@@ -51,7 +51,7 @@ class Standby:
         self._tried: set[tuple[str, str]] = set()
         self._unknown: set[tuple[str, str]] = set()
 
-    def pick(self, needs: Needs) -> ChosenModel:
+    def pick(self, needs: Callable[[], Needs]) -> ChosenModel:
         """Who is asked next: the primary unless it failed a moment ago and somebody stands by."""
         self._tried = set()
         primary = self._primary
@@ -70,7 +70,9 @@ class Standby:
         self._present = following
         return following
 
-    def replace_failed(self, failed: ChosenModel, error: ProviderError, needs: Needs) -> ChosenModel | None:
+    def replace_failed(
+        self, failed: ChosenModel, error: ProviderError, needs: Callable[[], Needs]
+    ) -> ChosenModel | None:
         """Who is asked after a failure without any output, None when nobody can help."""
         if error.fault not in CURABLE:
             return None
@@ -90,9 +92,10 @@ class Standby:
         """It answered."""
         self._chooser.report_success(chosen.provider_id)
 
-    def _next(self, needs: Needs) -> ChosenModel | None:
+    def _next(self, needs: Callable[[], Needs]) -> ChosenModel | None:
+        asked = needs()
         standing_by = self._chooser.fallbacks(
-            self._primary.provider_id, self._primary.model, needs_vision=needs.vision, needs_tools=needs.tools
+            self._primary.provider_id, self._primary.model, needs_vision=asked.vision, needs_tools=asked.tools
         )
         left_out = self._tried | self._unknown
         return next((known for known in standing_by if _key(known) not in left_out), None)

@@ -36,8 +36,7 @@ class SearchDesk:
 
     def engines(self) -> Sequence[ReadyEngine]:
         """Those to ask, in their order; the ones that rest are left out."""
-        now_s = self._clock.monotonic_s()
-        return [one for one in self._set_up() if self._resting_until_s.get(one.engine.id, 0.0) <= now_s]
+        return self._awake(self._set_up(self._settings()))
 
     def buzzwords(self) -> Sequence[str]:
         """Words that no result may hold, in small letters."""
@@ -53,18 +52,22 @@ class SearchDesk:
 
     def standing(self) -> Standing:
         """Whether there is an engine to ask, and the names of those that are set up."""
-        known = self._set_up()
+        settings = self._settings()
+        known = self._set_up(settings)
         words = ", then ".join(one.engine.label for one in known)
-        if self._settings().search_engine is SearchEngine.OFF:
+        if settings.search_engine is SearchEngine.OFF:
             return Standing("Web search is switched off by the setting searchEngine", words)
         if not known:
             return Standing("No search engine is set up", words)
-        if not self.engines():
+        if not self._awake(known):
             return Standing("No search engine answers at the moment; they are asked again in a minute", words)
         return Standing(words=words)
 
-    def _set_up(self) -> Sequence[ReadyEngine]:
-        settings = self._settings()
+    def _awake(self, engines: Sequence[ReadyEngine]) -> Sequence[ReadyEngine]:
+        now_s = self._clock.monotonic_s()
+        return [one for one in engines if self._resting_until_s.get(one.engine.id, 0.0) <= now_s]
+
+    def _set_up(self, settings: Settings) -> Sequence[ReadyEngine]:
         if self._known is None or self._known[0] is not settings:
             self._known = (settings, self._find(settings))
         return self._known[1]

@@ -6,7 +6,9 @@ put there since. Reads links and file identities, nothing else. Spec: security.m
 
 import errno
 import os
+import stat
 import unicodedata
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +19,9 @@ from skales.security.path_spelling import find_spelling_fault
 
 # Linux gives up after 40 links as well (path_resolution(7)).
 _MAX_LINKS = 40
+
+# Device and file number of what is at a place: none for what is not there.
+_Marks = frozenset[tuple[int, int]]
 
 
 class PathPolicy(Struct, frozen=True):
@@ -115,19 +120,42 @@ class _Parents(dict[str, str]):
         return found
 
 
-def _places(folder: Path, parents: _Parents) -> tuple[str, ...]:
+class _Place(Struct, frozen=True):
+    """A folder of the policy as text, and by its marks."""
+
+    text: str
+    marks: _Marks
+
+
+def _places(folder: Path, parents: _Parents) -> tuple[_Place, ...]:
     """A folder of the policy as a real place, and also as the link that leads there when it is one.
 
-    As text, because every path that a tool is given is compared with some twenty of them.
+    As text and with one look at each, because every path that a tool is given is compared with some twenty of them.
     """
-    whole = str(folder if folder.is_absolute() else folder.absolute())
-    parent, name = os.path.split(whole)
+    whole, parent, name = _spelled(folder) if folder.is_absolute() else _split(folder.absolute())
     try:
         kept = os.path.join(parents[parent], name)  # noqa: PTH118 - see above
-        return (kept,) if _link_target(kept) is None else (str(_follow(Path(kept))), kept)
+        status = _look(kept)
+        there = _Place(kept, _marks_of(status))
+        # Windows has more that leads elsewhere than links.
+        if (os.name != "nt" and (status is None or not stat.S_ISLNK(status.st_mode))) or _link_target(kept) is None:
+            return (there,)
+        real = str(_follow(Path(kept)))
+        return (_Place(real, _mark(real)), there)
     except InputError:
         # A broken entry in the settings must neither open nor close anything else.
-        return (whole,)
+        return (_Place(whole, _mark(whole)),)
+
+
+@lru_cache(maxsize=256)
+def _spelled(folder: Path) -> tuple[str, str, str]:
+    return _split(folder)
+
+
+def _split(folder: Path) -> tuple[str, str, str]:
+    """The whole text, that of the parent, the name."""
+    whole = str(folder)
+    return whole, *os.path.split(whole)
 
 
 class _Asked:
@@ -135,19 +163,21 @@ class _Asked:
 
     def __init__(self, path: Path) -> None:
         self._text = os.path.normcase(str(path))
-        self._marks = frozenset[tuple[int, int]]().union(*(_mark(place) for place in (path, *path.parents)))
+        self._marks = _Marks().union(*(_mark(place) for place in (path, *path.parents)))
+        self._folded = _folded(self._text)
 
-    def is_in(self, folder: str) -> bool:
+    def is_in(self, place: _Place) -> bool:
         """By parts, or by identity: another spelling, a bind mount and a hard link mean the same place."""
-        return _is_below(self._text, os.path.normcase(folder)) or bool(self._marks & _mark(folder))
+        return _is_below(self._text, os.path.normcase(place.text)) or not self._marks.isdisjoint(place.marks)
 
-    def is_closed_by(self, folder: str) -> bool:
+    def is_closed_by(self, place: _Place) -> bool:
         """As above; a place not made yet has no identity, and where case is folded each spelling would make it."""
-        closed = os.path.normcase(folder)
+        closed = os.path.normcase(place.text)
         if _is_below(self._text, closed):
             return True
-        mark = _mark(folder)
-        return bool(self._marks & mark) if mark else _is_below(_folded(self._text), _folded(closed))
+        if place.marks:
+            return not self._marks.isdisjoint(place.marks)
+        return _is_below(self._folded, _folded(closed))
 
 
 def _is_below(text: str, folder: str) -> bool:
@@ -158,10 +188,18 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _mark(path: Path | str) -> frozenset[tuple[int, int]]:
+def _mark(path: Path | str) -> _Marks:
+    return _marks_of(_look(path))
+
+
+def _marks_of(status: os.stat_result | None) -> _Marks:
     """Device and file number; empty when there is no such file, or no numbers (some file systems say 0 for all)."""
+    return _Marks({(status.st_dev, status.st_ino)} if status and status.st_ino else ())
+
+
+def _look(path: Path | str) -> os.stat_result | None:
+    """What is there itself, a link for itself; None for nothing, and for what may not be looked at."""
     try:
-        status = os.lstat(path)
+        return os.lstat(path)
     except OSError:
-        return frozenset()
-    return frozenset({(status.st_dev, status.st_ino)} if status.st_ino else ())
+        return None

@@ -54,13 +54,15 @@ class TurnTime(Struct):
 
     def emit(self, event: TurnEvent) -> None:
         """Pass an event on, and stand still while a question waits."""
+        if isinstance(event, (ApprovalRequested, ApprovalResolved)):
+            self._stand(event)
+        self.pass_on(event)
+
+    def _stand(self, event: ApprovalRequested | ApprovalResolved) -> None:
         match event:
             case ApprovalRequested(approval):
                 self._asked.add(approval.id)
             case ApprovalResolved(approval_id):
                 self._asked.discard(approval_id)
-            case _:
-                pass
         if self._deadline is not None:
             self._deadline.hold(wanted=bool(self._asked))
-        self.pass_on(event)

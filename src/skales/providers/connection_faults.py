@@ -6,8 +6,8 @@ The deepest known cause decides, since the outer ones only say that something fa
 import errno
 import socket
 import ssl
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from types import TracebackType
 
 from skales.core.errors import ProviderError, ProviderFault
 from skales.providers.faults import SETTINGS, Peer, broken_chunk_fault, cut_fault, proxy_fault, unconfigured
@@ -15,28 +15,48 @@ from skales.providers.faults import SETTINGS, Peer, broken_chunk_fault, cut_faul
 CONNECT_TIMEOUT_S = 10.0
 
 
-@contextmanager
-def translated_errors(peer: Peer, timeout_s: float, *, is_reading: bool = False) -> Generator[None]:
-    """The HTTP library's errors as ours. A line that breaks while reading cut an answer off."""
-    import httpx2
+class translated_errors:  # noqa: N801 - a context manager; every piece of an answer is read in one, so it must be cheap
+    """The HTTP library's errors as ours. A line that breaks while reading cut an answer off. May be entered again."""
 
-    try:
-        yield
-    except httpx2.ConnectTimeout as error:
-        raise _connect_timeout_fault(peer, CONNECT_TIMEOUT_S) from error
-    except httpx2.TimeoutException as error:
-        raise _silence_fault(peer, timeout_s) from error
-    except httpx2.ProxyError as error:
-        raise _proxy_fault(peer, str(error)) from error
-    except httpx2.DecodingError as error:
-        raise broken_chunk_fault(peer) from error
-    except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as error:
-        raise unconfigured(
-            f"{peer.label} at {peer.address} cannot be asked like this: {peer.conceal(str(error))}",
-            f"Check the base URL and the key in {SETTINGS}",
-        ) from error
-    except httpx2.TransportError as error:
-        raise (cut_fault(peer) if is_reading else _connection_fault(peer, error)) from error
+    __slots__ = ("_is_reading", "_peer", "_timeout_s")
+
+    def __init__(self, peer: Peer, timeout_s: float, *, is_reading: bool = False) -> None:
+        self._peer = peer
+        self._timeout_s = timeout_s
+        self._is_reading = is_reading
+
+    def __enter__(self) -> None:
+        """Nothing is needed before."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raises ProviderError for an error of the library."""
+        if error is not None and (fault := self._find_fault(error)):
+            raise fault from error
+
+    def _find_fault(self, error: BaseException) -> ProviderError | None:
+        import httpx2
+
+        peer = self._peer
+        match error:
+            case httpx2.ConnectTimeout():
+                return _connect_timeout_fault(peer, CONNECT_TIMEOUT_S)
+            case httpx2.TimeoutException():
+                return _silence_fault(peer, self._timeout_s)
+            case httpx2.ProxyError():
+                return _proxy_fault(peer, str(error))
+            case httpx2.DecodingError():
+                return broken_chunk_fault(peer)
+            case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | httpx2.InvalidURL():
+                return unconfigured(
+                    f"{peer.label} at {peer.address} cannot be asked like this: {peer.conceal(str(error))}",
+                    f"Check the base URL and the key in {SETTINGS}",
+                )
+            case httpx2.TransportError():
+                return cut_fault(peer) if self._is_reading else _connection_fault(peer, error)
+            case _:
+                return None
 
 
 def _connect_timeout_fault(peer: Peer, timeout_s: float) -> ProviderError:

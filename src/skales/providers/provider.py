@@ -189,10 +189,11 @@ class HttpProvider:
         )
         reader = self._format.open_reader(context)
         parser = EventStreamParser()
+        reading = translated_errors(target.peer, target.timeout_s, is_reading=True)
         async with aclosing(response.aiter_bytes()) as chunks:
             failure: ProviderError | None = None
             while failure is None and not reader.is_done:
-                data, failure = await _next_chunk(chunks, target, is_grace=reader.has_reason)
+                data, failure = await _next_chunk(chunks, reading, is_grace=reader.has_reason)
                 if not data:
                     break
                 found, failure = gather_pieces(_feed(parser, reader, data))
@@ -323,7 +324,7 @@ def _feed(parser: EventStreamParser, reader: AnswerReader, data: bytes) -> Itera
 
 
 async def _next_chunk(
-    chunks: AsyncGenerator[bytes, None], target: _Target, *, is_grace: bool
+    chunks: AsyncGenerator[bytes, None], reading: translated_errors, *, is_grace: bool
 ) -> tuple[bytes, ProviderError | None]:
     """The next bytes, none at the end of the body; or why they do not come.
 
@@ -331,13 +332,13 @@ async def _next_chunk(
     """
     if not is_grace:
         try:
-            with translated_errors(target.peer, target.timeout_s, is_reading=True):
+            with reading:
                 return await anext(chunks, b""), None
         except ProviderError as failure:
             return b"", failure
     with anyio.move_on_after(_GRACE_S):
         try:
-            with translated_errors(target.peer, target.timeout_s, is_reading=True):
+            with reading:
                 return await anext(chunks, b""), None
         except ProviderError:
             pass

@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar, cast
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, StorageError
@@ -220,26 +220,14 @@ def stamp_of(path: Path) -> Stamp:
     return Stamp(found.st_mtime_ns, found.st_size)
 
 
-class storage_errors:  # noqa: N801 - a context manager; as a class it costs a third, and every look at a file has one
+@contextlib.contextmanager
+def storage_errors(path: Path, deed: str) -> Generator[None]:
     """Turn the system's refusals into StorageError; `deed` is a participle such as `written` or `moved`."""
-
-    __slots__ = ("_deed", "_path")
-
-    def __init__(self, path: Path, deed: str) -> None:
-        self._path = path
-        self._deed = deed
-
-    def __enter__(self) -> None:
-        """Nothing is needed before."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Raises StorageError for an OSError."""
-        if not isinstance(error, OSError):
-            return
+    try:
+        yield
+    except OSError as error:
         code, words, hint = _REFUSALS.get(error.errno or 0, ("storage", error.strerror or str(error), ""))
-        raise StorageError(f"{self._path.name!r} cannot be {self._deed}: {words}", hint=hint, code=code) from error
+        raise StorageError(f"{path.name!r} cannot be {deed}: {words}", hint=hint, code=code) from error
 
 
 def read_bytes(path: Path) -> tuple[bytes, Stamp]:

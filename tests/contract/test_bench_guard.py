@@ -55,23 +55,23 @@ def test_a_start_loads_few_modules(stage: Stage) -> None:
     asked, answered, served = measure_modules(stage)
     assert ratio_of(asked) <= 4
     assert ratio_of(answered) <= 3
-    assert ratio_of(served) <= 2.1
+    assert ratio_of(served) <= 1.9
 
 
 def test_commands_take_little(stage: Stage) -> None:
     asked, answered = measure_command_cpu(stage, _STARTS)
     assert ratio_of(asked) <= 10
-    assert ratio_of(answered) <= 8
+    assert ratio_of(answered) <= 6.5
 
 
 def test_a_server_takes_little_to_start_and_answer(stage: Stage) -> None:
     (row,) = measure_start_cpu(stage, _STARTS)
-    assert ratio_of(row) <= 4.5
+    assert ratio_of(row) <= 3.2
 
 
 def test_an_idle_server_is_small(stage: Stage) -> None:
     (row,) = measure_idle_memory(stage, settle_s=1)
-    assert ratio_of(row) <= 2.5
+    assert ratio_of(row) <= 2.2
 
 
 def test_a_turn_takes_little_in_a_new_chat_and_on_a_page(pair: Pair) -> None:

@@ -112,7 +112,7 @@ class Answerer:
         """`/compact`: what a person asks for is done although there is still room."""
         if chosen.weak:
             raise InputError("This model is too small to summarise", hint="Choose another one for this conversation")
-        story = self._tell(chosen, session)
+        story = self._tell(session, self._facts(chosen))
         end = self._parts.compactor.find_end(chosen, story, by_person=True)
         if not end:
             raise InputError("There is nothing to summarise yet", hint="The newest part always stays as it is")
@@ -133,7 +133,7 @@ class Answerer:
         return await self._ask_once(chosen, self._build(chosen, plan, facts), smaller.messages)
 
     def _plan(self, chosen: ChosenModel, session: Session, facts: ModelTraits) -> Plan:
-        return self._parts.context.plan(chosen, tell(session, sees=facts.vision, documents=facts.documents))
+        return self._parts.context.plan(chosen, self._tell(session, facts))
 
     def _build(self, chosen: ChosenModel, plan: Plan, facts: ModelTraits) -> BuiltRequest:
         built = self._parts.context.finish(chosen, plan).with_cap(facts.output_cap_tokens)
@@ -195,7 +195,7 @@ class Answerer:
 
     async def _summarise(self, chosen: ChosenModel, session: Session) -> Session | None:
         """The session with a new summary, None when there is nothing to gain or the model failed, which is told."""
-        story = self._tell(chosen, session)
+        story = self._tell(session, self._facts(chosen))
         end = 0 if chosen.weak or self._gave_up_summaries else self._parts.compactor.find_end(chosen, story)
         if not end:
             return None
@@ -254,8 +254,7 @@ class Answerer:
     def _facts(self, chosen: ChosenModel) -> ModelTraits:
         return self._parts.chooser.facts(chosen.provider_id, chosen.model)
 
-    def _tell(self, chosen: ChosenModel, session: Session) -> Story:
-        facts = self._facts(chosen)
+    def _tell(self, session: Session, facts: ModelTraits) -> Story:
         return tell(session, sees=facts.vision, documents=facts.documents)
 
     async def _receive(

@@ -189,16 +189,12 @@ class Turn:
                 return None
         return seen
 
-    async def _run_call(
-        self, call: ToolCall, marks: Marks | None = None, *, first_of_batch: bool, by_user: bool = False
-    ) -> Seen:
+    async def _run_call(self, call: ToolCall, marks: Marks, *, first_of_batch: bool, by_user: bool = False) -> Seen:
         self._emit(ToolStarted(call, self._parts.gate.describe(call), first_of_batch))
         started_s = self._parts.clock.monotonic_s()
         if self._parts.started.is_marked(self._order.session_id, call.id):
             # It ran in an earlier life of the program and must not run twice.
             return await self._save_result(call, await self._interrupted(call), 0)
-        if marks is None:
-            marks = await anyio.to_thread.run_sync(self._parts.marks.of, self._order.session_id)
         origin = CallOrigin(
             session_id=self._order.session_id,
             surface=self._order.surface,
@@ -261,11 +257,11 @@ class Turn:
             raise NotFoundError(f"There is no tool named {name!r}", hint="`skales tools` and the Tools page list them")
         arguments = self._parts.toolbox.check_arguments(spec, parse_tool_arguments(self._order.text, spec))
         call = ToolCall(f"call_{self._parts.ids.token(12)}", spec.name, arguments)
-        await self._parts.append(
+        seen = await self._parts.append(
             self._order.session_id, Message(role=Role.ASSISTANT, tool_calls=(call,), extra={"source": "user"})
         )
         self._emit(AnswerSaved(""))
-        await self._run_call(call, first_of_batch=True, by_user=True)
+        await self._run_call(call, seen.marks, first_of_batch=True, by_user=True)
         return self._ended(TurnEnd.COMPLETED)
 
     async def _explain(self, session: Session) -> TurnEnded:

@@ -3,12 +3,12 @@
 A screen or a group of routes is added here: its router, and where it lives.
 """
 
-import os
 from collections.abc import Sequence
 
 from fastapi.params import Depends
 
 from skales.server.access import DevKitToken, KnownCaller
+from skales.server.development import is_development
 from skales.server.later import LaterRoutes
 
 _API = "skales.server.api"
@@ -16,8 +16,8 @@ _UI = "skales.server.ui"
 
 
 def list_routes() -> Sequence[LaterRoutes]:
-    """What the server answers; the page of the components only in development (`SKALES_DEV=1`)."""
-    return [*_programs(), *_pages(), *([_page("design", "/design")] if os.environ.get("SKALES_DEV") == "1" else ())]
+    """What the server answers; the page of the components only in development."""
+    return [*_programs(), *_pages(), *([_page("design", "/design")] if is_development() else ())]
 
 
 def _programs() -> Sequence[LaterRoutes]:

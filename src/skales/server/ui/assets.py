@@ -6,7 +6,6 @@ Modules import each other by relative address and so stay within one version.
 
 import gzip
 import hashlib
-import os
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
+from skales.server.development import is_development
 from skales.server.ui import bundles
 
 _FOLDER = Path(__file__).parent.parent / "static"
@@ -96,7 +96,7 @@ def _compressed(content: bytes) -> bytes:
 def _find(path: str) -> _Asset | None:
     if path.startswith(_SHEETS):
         return _join_sheets(path)
-    if path.startswith(_SCRIPTS) and not _is_development():
+    if path.startswith(_SCRIPTS) and not is_development():
         return _join_scripts().get(path)
     return _load().files.get(path)
 
@@ -129,11 +129,7 @@ def _join_sheets(path: str) -> _Asset | None:
 
 def _version() -> str:
     """Another one in development, where other content is at the same paths."""
-    return f"{_load().version}{'-dev' if _is_development() else ''}"
-
-
-def _is_development() -> bool:
-    return os.environ.get("SKALES_DEV") == "1"
+    return f"{_load().version}{'-dev' if is_development() else ''}"
 
 
 @cache

@@ -35,7 +35,7 @@ def test_no_screen_is_loaded_at_the_start() -> None:
     asked = (
         "import sys; import skales.server.listen; print(*(m for m in sys.modules if 'server.ui' in m or 'jinja2' in m))"
     )
-    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, encoding="utf-8", check=True).stdout
     assert said.split() == []
 
 

@@ -153,14 +153,29 @@ def _note_console(witness: Witness, message: ConsoleMessage) -> None:
         witness.complaints.append(message.text)
 
 
+# Thirty seconds, as Playwright waits.
+_LOOKS, _LOOK_MS = 1_500, 20
+
 _IS_STILL = """() => document.getAnimations().every(
     (motion) => motion.playState !== "running" || motion.effect?.getComputedTiming().endTime === Infinity)"""
+
+
+def wait_until(page: Page, expression: str) -> None:
+    """Wait until the script is true.
+
+    Playwright's own waiting looks a second time from within the page, whose rules forbid that.
+    """
+    for _ in range(_LOOKS):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(_LOOK_MS)
+    raise AssertionError(f"never true: {expression}")
 
 
 def find_faults(page: Page) -> list[str]:
     """What axe has against the page as it is now; injected past the page's own rules."""
     # A colour that still fades in is no colour to judge.
-    page.wait_for_function(_IS_STILL)
+    wait_until(page, _IS_STILL)
     page.evaluate(_AXE)
     # Frames of previews are nobody's: axe cannot speak with them.
     found = page.evaluate("axe.run({ iframes: false })")

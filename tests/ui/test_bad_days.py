@@ -15,7 +15,7 @@ from skales.core.tool import ToolCall
 from skales.data.approvals import ApprovalStore
 from skales.data.paths import DataDirectory
 from tests.scripted import Hang, calls, says
-from tests.ui.conftest import Serve, Site, Witness, find_faults, send, wait_until_quiet
+from tests.ui.conftest import Serve, Site, Witness, find_faults, send, wait_until, wait_until_quiet
 
 pytestmark = pytest.mark.ui
 
@@ -52,11 +52,11 @@ def test_after_a_restart_the_page_shows_what_it_missed_and_says_that_it_is_back(
     with serve(says("first life")) as site:
         session = begin(site, page)
         page.evaluate(CONNECTIONS)
-    page.wait_for_function("window.heard.includes('lost')")
+    wait_until(page, "window.heard.includes('lost')")
     with serve(says("second life"), port=port_of(site)) as again:
         again.app.sessions.append(session, text_message(Role.ASSISTANT, "written meanwhile"))
         expect(page.locator(".message-answer").last).to_contain_text("written meanwhile", timeout=20_000)
-        page.wait_for_function("window.heard.at(-1) === 'open'")
+        wait_until(page, "window.heard.at(-1) === 'open'")
         send(page, "hello")
         expect(page.locator(".message-answer").last).to_contain_text("second life", timeout=20_000)
 
@@ -282,7 +282,7 @@ def test_frames_that_are_not_about_the_conversation_are_told_to_the_page(serve: 
                document.addEventListener("skales:notice-board", () => { window.boards += 1; }, true);"""
         )
         begin(site, page)
-        page.wait_for_function("window.boards > 0")
+        wait_until(page, "window.boards > 0")
 
 
 def _hide(page: Page, *, hidden: bool) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from skales.data.paths import DataDirectory
 from tests.scripted import Hang, calls, says
-from tests.ui.conftest import Serve, Witness, find_faults, send, wait_until_quiet
+from tests.ui.conftest import Serve, Witness, find_faults, send, wait_until, wait_until_quiet
 
 pytestmark = pytest.mark.ui
 
@@ -366,6 +366,6 @@ def test_a_first_page_is_light_and_asks_nobody_else(serve: Serve, page: Page, wi
             "Network.loadingFinished", lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]})
         )
         page.goto(f"{site.address}{path}", wait_until="load")
-        page.wait_for_function("document.fonts.status === 'loaded'")
+        wait_until(page, "document.fonts.status === 'loaded'")
         assert 20_000 < sum(sizes.values()) < 150_000
     assert witness.foreign_requests == []

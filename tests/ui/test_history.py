@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from skales.core.ids import SessionId
 from skales.core.message import Message, Role, TextPart, text_message
 from tests.scripted import says
-from tests.ui.conftest import Serve, Site, find_faults
+from tests.ui.conftest import Serve, Site, find_faults, wait_until
 
 pytestmark = pytest.mark.ui
 
@@ -109,7 +109,7 @@ def test_a_found_line_leads_to_its_message_and_marks_the_words(serve: Serve, pag
         page.wait_for_url(re.compile(rf"/chat/{session_id}\?at=\d+&find=needle"))
         expect(page.locator("#find-query")).to_have_value("needle")
         expect(page.locator("[data-find-count]")).to_have_text(re.compile(r"[12] of 2"))
-        page.wait_for_function("CSS.highlights.get('find-current')?.size === 1")
+        wait_until(page, "CSS.highlights.get('find-current')?.size === 1")
 
 
 def test_finding_goes_through_parts_that_are_not_loaded(serve: Serve, page: Page) -> None:

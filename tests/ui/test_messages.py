@@ -10,7 +10,7 @@ from skales.core.message import Message, Role, TextPart, Usage, text_message
 from skales.core.ports import Finished, FinishReason, TextPiece
 from skales.core.tool import ToolCall
 from tests.scripted import Hang, calls, says
-from tests.ui.conftest import Serve, Site, Witness, find_faults, send, wait_until_quiet
+from tests.ui.conftest import Serve, Site, Witness, find_faults, send, wait_until, wait_until_quiet
 
 pytestmark = pytest.mark.ui
 
@@ -170,7 +170,7 @@ def test_a_finished_answer_is_heard_once_and_its_pieces_are_not(serve: Serve, pa
         send(page, "go")
         expect(page.locator(".message-answer").last).to_contain_text("is empty")
         wait_until_quiet(page)
-        page.wait_for_function("window.heard.length > 0")
+        wait_until(page, "window.heard.length > 0")
         assert page.evaluate("window.heard") == ["1 step. Skales answered: The folder is empty."]
 
 

@@ -353,6 +353,7 @@ def test_a_database_damaged_while_it_is_open_is_rebuilt(home: DataDirectory, ind
 
 def test_a_write_that_meets_the_damage_is_found_afterwards(home: DataDirectory, store: SessionStore) -> None:
     session_id = store.create("T").id
+    assert store.count() == 1
     run(home.index, "DROP TABLE words")
     store.append(session_id, text_message(Role.USER, "needle"))
     assert ids(store.list(query="needle")) == [session_id]
@@ -476,7 +477,8 @@ def test_loading_the_room_does_not_load_the_database() -> None:
 # --- writes of the store -----------------------------------------------------------------------------------------
 
 
-def texts_in(home: DataDirectory) -> list[tuple[int, int]]:
+def texts_in(home: DataDirectory, store: SessionStore) -> list[tuple[int, int]]:
+    store.count()  # what was written waits for a question
     with contextlib.closing(sqlite3.connect(home.index)) as db:
         return db.execute("SELECT rowid >> 20, (rowid & 1048575) - 1 FROM words ORDER BY rowid").fetchall()
 
@@ -484,13 +486,61 @@ def texts_in(home: DataDirectory) -> list[tuple[int, int]]:
 def test_an_appended_message_is_added_to_the_full_text_alone(home: DataDirectory, store: SessionStore) -> None:
     session_id = store.create("T").id
     store.append(session_id, *(text_message(Role.USER, f"word{number}") for number in range(5)))
-    before = texts_in(home)
+    before = texts_in(home, store)
     store.append(session_id, text_message(Role.USER, "last"), text_message(Role.ASSISTANT, ""))
-    assert texts_in(home) == [*before, (before[-1][0], 5)]
+    assert texts_in(home, store) == [*before, (before[-1][0], 5)]
     store.update(session_id, provider="openai")
-    assert len(texts_in(home)) == len(before) + 1
+    assert len(texts_in(home, store)) == len(before) + 1
     assert ids(store.list(query="word3 last")) == []
     assert ids(store.list(query="last")) == ids(store.list(query="word3")) == [session_id]
+
+
+def test_writes_that_wait_are_seen_as_one(home: DataDirectory, store: SessionStore) -> None:
+    session_id = store.create("T").id
+    store.append(session_id, *(text_message(Role.USER, f"word{number}") for number in range(4)))
+    assert store.count() == 1
+    known = texts_in(home, store)
+    store.append(session_id, text_message(Role.USER, "more"))
+    store.rewind(session_id, 2)
+    store.append(session_id, text_message(Role.USER, "instead"))
+    store.append(session_id, text_message(Role.USER, "after it"))
+    assert [ids(store.list(query=word)) for word in ("word1", "word2", "more", "instead")] == [
+        [session_id],
+        [],
+        [],
+        [session_id],
+    ]
+    assert texts_in(home, store) == known
+
+
+def test_a_write_that_waits_behind_a_hand_edit_makes_the_full_text_anew(
+    home: DataDirectory, store: SessionStore
+) -> None:
+    put(home, "s", "alpha")
+    assert ids(store.list(query="alpha")) == ["s"]
+    store.append(SessionId("s"), text_message(Role.USER, "beta"))
+    put(home, "s", "gamma", "delta")
+    store.append(SessionId("s"), text_message(Role.USER, "zeta"))
+    found = [ids(store.list(query=word)) for word in ("alpha", "beta", "gamma", "delta", "zeta")]
+    assert found == [[], [], ["s"], ["s"], ["s"]]
+
+
+def test_what_waits_is_written_when_the_store_closes_and_when_it_is_much(
+    home: DataDirectory, store: SessionStore
+) -> None:
+    many = [store.create(f"Number {number}").id for number in range(40)]
+    with contextlib.closing(sqlite3.connect(home.index)) as db:
+        written = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    assert 0 < written < len(many)
+    store.close()
+    with contextlib.closing(sqlite3.connect(home.index)) as db:
+        assert db.execute("SELECT count(*) FROM sessions").fetchone()[0] == len(many)
+
+
+def test_a_session_that_is_deleted_while_its_write_waits_stays_gone(home: DataDirectory, store: SessionStore) -> None:
+    session_id = store.create("T").id
+    store.delete(session_id)
+    assert (store.list(), store.count()) == ([], 0)
 
 
 def test_a_write_over_a_hand_edit_makes_the_full_text_anew(home: DataDirectory, store: SessionStore) -> None:

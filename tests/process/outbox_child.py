@@ -70,17 +70,18 @@ def arm(patch: pytest.MonkeyPatch, point: str) -> None:
         return (sending if to == "sending" else settling)(store, intent_id, allowed, to, **named)
 
     patch.setattr(OutboxStore, "move", move)
-    write = TurnParts.append
+    write = TurnParts.write
 
-    async def append(parts: TurnParts, session_id: SessionId, message: Any, **named: Any) -> None:
+    def write_result(parts: TurnParts, session_id: SessionId, message: Any, **named: Any) -> Any:
         is_result = message.role == "tool"
         if is_result and point == "before the result":
             die()
-        await write(parts, session_id, message, **named)
+        written = write(parts, session_id, message, **named)
         if is_result and point == "after the result":
             die()
+        return written
 
-    patch.setattr(TurnParts, "append", append)
+    patch.setattr(TurnParts, "write", write_result)
 
 
 def add_mail_tool(patch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from skales.data.audit import AuditDecision, AuditLog, AuditRun
 from skales.security.placeholders import secret_names
 
 Passage = TypeVar("Passage")
+Kept = TypeVar("Kept")
 
 STOPPED = "Stopped while it ran"
 
@@ -70,16 +71,38 @@ class CallTrail:
         with suppress(StorageError):
             self._number = self._audit.decided(self._entry(said))
 
-    async def run(self, running: Awaitable[ToolResult]) -> ToolResult:
-        """Wait for what comes of it and write that down."""
+    async def run(
+        self,
+        running: Awaitable[ToolResult],
+        settle: Callable[[ToolResult], ToolResult],
+        keep: Callable[[ToolResult], Kept],
+    ) -> Kept:
+        """Wait for what comes of it, write down what `settle` makes of that, and let `keep` have it.
+
+        All this is one piece of work in a thread, which a cancellation does not keep from its end.
+        """
         self._started_s = self._clock.monotonic_s()
         try:
             result = await running
         except anyio.get_cancelled_exc_class():
-            await self._write_run(ToolResult(text="", summary=STOPPED, is_error=True))
+            entry = self._run_entry(ToolResult(text="", summary=STOPPED, is_error=True))
+            await self._write(lambda: self._audit.ran(entry))
             raise
-        await self._write_run(result)
-        return result
+
+        def write() -> tuple[Kept, str]:
+            settled, fault = settle(result), ""
+            try:
+                self._audit.ran(self._run_entry(settled))
+            except StorageError as error:
+                fault = str(error)
+            return keep(settled), fault
+
+        with anyio.CancelScope(shield=True):
+            kept, fault = await anyio.to_thread.run_sync(write)
+            if fault:
+                self._given.emit(Notice("warning", fault))
+            return kept
+        raise AssertionError("a shield takes nothing away")
 
     def _take(self, event: TurnEvent) -> None:
         match event:
@@ -111,8 +134,8 @@ class CallTrail:
             secrets=secret_names(said.call.arguments),
         )
 
-    async def _write_run(self, result: ToolResult) -> None:
-        entry = AuditRun(
+    def _run_entry(self, result: ToolResult) -> AuditRun:
+        return AuditRun(
             session_id=self._given.session_id,
             turn_id=self._given.turn_id,
             call_id=self._call.id,
@@ -123,7 +146,6 @@ class CallTrail:
             duration_ms=int((self._clock.monotonic_s() - self._started_s) * 1000),
             questions=tuple(self._asked),
         )
-        await self._write(lambda: self._audit.ran(entry))
 
     async def _write(self, write: Callable[[], int]) -> int:
         number = 0

@@ -43,7 +43,7 @@ class Budget(Struct, frozen=True):
 
         `decisions` are answers to questions of an earlier run, by `question_id`.
         """
-        while met := await anyio.to_thread.run_sync(self.accounts.check, call):
+        while met := self.accounts.check(call):
             answer = await self._ask(met, structs.replace(origin, decided=decisions.get(question_id(met))))
             go_on = answer is not None and answer.strip().rstrip(".!").lower() in _YES
             if answer is not None:

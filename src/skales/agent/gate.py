@@ -14,7 +14,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import Struct, structs
 
-from skales.agent.audit_trail import CallTrail, Said
+from skales.agent.audit_trail import CallTrail, Kept, Said
 from skales.agent.explain import Explanation, Refused, build_explanation, chain_rules
 from skales.agent.origin import TAINT_RULE, CallOrigin
 from skales.agent.permission import Asking, Permission, PermittedCall, Wider
@@ -30,6 +30,7 @@ from skales.data.audit import AuditLog
 from skales.data.grants import Grant
 from skales.data.started import StartedCalls
 from skales.security.veil import Veil, reveal
+from skales.security.veiled_messages import veil_result
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +41,9 @@ _CHANGES_LIMIT = 2_000
 _CONFINED = "It runs in the sandbox: it reaches the workspace and the allowed folders, and nothing else of yours"
 
 
+Afterwards = Callable[[ToolResult], ToolResult]
+
+
 @dataclass(frozen=True, slots=True)
 class PassedCall:
     """A call that may run, and how it came to: `auto`, `user`, `granted` or `approved`; `reason` is why it was asked.
@@ -47,7 +51,8 @@ class PassedCall:
     `approval_id` is the question it was allowed by, `grant_id` the earlier yes. `proposed` are the model's arguments
     where the person changed them. A round may put something else into `call`, such as a secret for its name; `written`
     is what a person agreed to. `delivery` counts what the call sends. `environment` is what its command finds besides
-    the usual.
+    the usual. `afterwards` takes what a round has to do with the result and the disk: it is done in this order, in the
+    thread that writes the call's last line, since to hand over to a thread costs more than most of it.
     """
 
     decision: str
@@ -61,6 +66,7 @@ class PassedCall:
     written: ToolCall | None = None
     delivery: Delivery = UNCOUNTED
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    afterwards: list[Afterwards] = field(default_factory=list[Afterwards], repr=False, compare=False)
 
 
 Proceed = Callable[[PassedCall], Awaitable[ToolResult]]
@@ -125,12 +131,24 @@ class Gate:
 
     async def run(self, call: ToolCall, origin: CallOrigin) -> ToolResult:
         """Judge a call and run it when it may. Always returns a result; only cancellation is raised."""
+        return await self.run_for(call, origin, lambda result: result)
+
+    async def run_for(self, call: ToolCall, origin: CallOrigin, keep: Callable[[ToolResult], Kept]) -> Kept:
+        """Like `run`, with what `keep` makes of the result, in the thread that writes the last line about the call.
+
+        What it raises is raised. A call that was run is kept even when it is cancelled afterwards.
+        """
         trail = CallTrail(self._parts.audit, self._parts.clock, call, origin)
         passage = await trail.judge(self._judge(call, trail), lambda found: self._say(found, call))
+        veil = self._parts.veil
         if isinstance(passage, _Shut):
-            return _refusal(passage.text)
+            return await anyio.to_thread.run_sync(keep, veil_result(veil, _refusal(passage.text)))
         marked = replace(passage, written=passage.call)
-        return _with_changes(await trail.run(self._proceed(marked, self._parts.rounds)), passage, self._parts.veil)
+        return await trail.run(
+            self._proceed(marked, self._parts.rounds),
+            lambda result: veil_result(veil, _settle(marked, result)),
+            lambda result: keep(_with_changes(result, marked, veil)),
+        )
 
     def describe(self, call: ToolCall) -> str:
         """What the call would do, in plain words; its name when there is no such tool."""
@@ -325,6 +343,16 @@ class Gate:
         known = [spec.name for spec in self._parts.toolbox.specs() if self._parts.toolbox.is_enabled(spec.name)]
         near = get_close_matches(name, known, n=3)
         return f"There is no tool named {name!r}. {'Did you mean ' + ', '.join(near) + '?' if near else ''}".strip()
+
+
+def _settle(passed: PassedCall, result: ToolResult) -> ToolResult:
+    """What the rounds make of a result afterwards; what cannot be noted of it withholds it."""
+    try:
+        for settle in passed.afterwards:
+            result = settle(result)
+    except SkalesError as error:
+        return _refusal(str(error))
+    return result
 
 
 def _with_changes(result: ToolResult, passed: PassedCall, veil: Veil) -> ToolResult:

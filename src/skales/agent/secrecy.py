@@ -12,7 +12,7 @@ from typing import assert_never
 import anyio.to_thread
 from msgspec import Struct
 
-from skales.agent.gate import Judge, PassedCall, Proceed, Round
+from skales.agent.gate import Judge
 from skales.agent.origin import CallOrigin
 from skales.core.events import (
     AnswerSaved,
@@ -32,7 +32,7 @@ from skales.core.events import (
 )
 from skales.core.json import JsonValue
 from skales.core.ports import ChatRequest, ChosenModel, ModelChooser, ModelTraits, Provider, ProviderEvent
-from skales.core.tool import Effect, Outcome, ToolCall, ToolResult, ToolSpec, Verdict
+from skales.core.tool import Effect, Outcome, ToolCall, ToolSpec, Verdict
 from skales.security.clean_messages import CleanMessages
 from skales.security.marks import MARKER
 from skales.security.veil import Veil
@@ -47,18 +47,6 @@ _HIDDEN = (
     "the arguments hold the marker of a hidden secret, which would be used in place of the secret itself. "
     "Leave that part as it is, or let a stored secret be used by its name"
 )
-
-
-def veil_results(veil: Veil) -> Round:
-    """A round around every call: what a tool returns loses its secrets before anybody else sees it."""
-
-    async def hold_back(passed: PassedCall, proceed: Proceed) -> ToolResult:
-        result = await proceed(passed)
-        if result.data is None and len(result.text) <= _SHORT:
-            return veil_result(veil, result)
-        return await anyio.to_thread.run_sync(veil_result, veil, result)
-
-    return hold_back
 
 
 def judge_markers() -> Judge:
@@ -78,11 +66,14 @@ def veil_event(veil: Veil, event: TurnEvent) -> TurnEvent:
         case TextDelta() | ReasoningDelta() | Compacted() | ApprovalRequested():
             return event
         case TurnStarted() | MessageQueued() | AnswerSaved() | Notice():
-            return replace(event, text=veil.text(event.text))
+            text = veil.text(event.text)
+            return event if text == event.text else replace(event, text=text)
         case ToolStarted():
-            return replace(event, call=veil_call(veil, event.call), action=veil.text(event.action))
+            call, action = veil_call(veil, event.call), veil.text(event.action)
+            return event if (call, action) == (event.call, event.action) else replace(event, call=call, action=action)
         case ToolFinished():
-            return replace(event, call=veil_call(veil, event.call), result=veil_result(veil, event.result))
+            call, result = veil_call(veil, event.call), veil_result(veil, event.result)
+            return event if (call, result) == (event.call, event.result) else replace(event, call=call, result=result)
         case ApprovalResolved():
             return replace(event, instead=veil.text(event.instead))
         case Progress():

@@ -51,7 +51,7 @@ class SecretUse(Struct, frozen=True):
     async def go_around(self, passed: PassedCall, proceed: Proceed) -> ToolResult:
         """Fill the secrets in, let the call run, and mask them in what comes back.
 
-        Of a call that names none, the round that masks every result takes care.
+        Of a call that names none, the gate takes care, which masks every result.
         """
         names = secret_names(passed.call.arguments) if takes_secrets(passed.spec) else ()
         if not names:
@@ -63,7 +63,9 @@ class SecretUse(Struct, frozen=True):
             result = await proceed(inner)
         except SkalesError as error:
             raise ToolError(mask.mask(error.message), hint=mask.mask(error.hint), code=error.code) from error
-        return _masked(result, mask)
+        # Behind what takes invisible characters out of the result, which may stand within a secret.
+        passed.afterwards.append(lambda settled: _masked(settled, mask))
+        return result
 
     def _fill(self, passed: PassedCall, names: tuple[str, ...]) -> tuple[PassedCall, tuple[str, ...]]:
         values = {name: self.secrets.value(name) for name in names}

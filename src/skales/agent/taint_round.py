@@ -83,13 +83,13 @@ class TaintRound(Struct, frozen=True, kw_only=True):
         """The round for the gate."""
         self._warn(passed)
         began_ms = self.clock.now_ms()
-        if not passed.spec.effects & _CHANGING and not _command_of(passed):
-            # Its inputs are afterwards what they were before.
-            result = await proceed(passed)
-            return await anyio.to_thread.run_sync(self._settle, passed, result, None, began_ms)
-        read_before = await anyio.to_thread.run_sync(self._sources_of_inputs, passed)
+        # Of a call that changes nothing the inputs are afterwards what they were before.
+        read_before: Sequence[str] | None = None
+        if passed.spec.effects & _CHANGING or _command_of(passed):
+            read_before = await anyio.to_thread.run_sync(self._sources_of_inputs, passed)
         result = await proceed(passed)
-        return await anyio.to_thread.run_sync(self._settle, passed, result, read_before, began_ms)
+        passed.afterwards.append(lambda settled: self._settle(passed, settled, read_before, began_ms))
+        return result
 
     def _warn(self, passed: PassedCall) -> None:
         """In the mode unrestricted nothing asks; the person is told what they would have been asked."""
@@ -103,11 +103,12 @@ class TaintRound(Struct, frozen=True, kw_only=True):
     def _settle(
         self, passed: PassedCall, result: ToolResult, inputs: Sequence[str] | None, began_ms: int
     ) -> ToolResult:
-        inputs = self._sources_of_inputs(passed) if inputs is None else inputs
+        paths = tuple(self._input_paths(passed)) if inputs is None or _shows_files(passed.spec) else ()
+        inputs = self._sources_of(passed, paths) if inputs is None else inputs
         shown = [*result.sources, *self._foreign(passed, result), *self._kept_sources(passed, result)]
         if _shows_files(passed.spec):
             shown += inputs
-            shown += self._listed(passed, result)
+            shown += self._listed(passed, result, paths)
         sources = tuple(dict.fromkeys(shown))
         if sources:
             result = _show_plainly(replace(result, sources=sources))
@@ -128,8 +129,11 @@ class TaintRound(Struct, frozen=True, kw_only=True):
 
     def _sources_of_inputs(self, passed: PassedCall) -> Sequence[str]:
         """Whose text the files hold that the call names."""
+        return self._sources_of(passed, self._input_paths(passed))
+
+    def _sources_of(self, passed: PassedCall, paths: Iterable[Path]) -> Sequence[str]:
         found: list[str] = []
-        for path in self._input_paths(passed):
+        for path in paths:
             found += self.files.sources_of(path)
             if not found and _shows_files(passed.spec) and path.is_file():
                 found += self._received(path)
@@ -156,9 +160,9 @@ class TaintRound(Struct, frozen=True, kw_only=True):
             folder = self._find_path(as_text(passed.call.arguments.get("cwd")) or ".")
             yield from (folder / Path(text).expanduser() for text in named_paths(command) if "\0" not in text)
 
-    def _listed(self, passed: PassedCall, result: ToolResult) -> Iterator[str]:
+    def _listed(self, passed: PassedCall, result: ToolResult, paths: Iterable[Path]) -> Iterator[str]:
         """A folder shows of its files what stands in the result: their names, or their text beside them."""
-        folders = [path for path in self._input_paths(passed) if path.is_dir()]
+        folders = [path for path in paths if path.is_dir()]
         if not folders and passed.spec.name in _NAMES_ONLY | {"search_in_files"}:
             folders = [self._find_path(".")]
         for entry in (entry for folder in folders for entry in self.files.below(folder)):

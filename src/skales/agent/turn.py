@@ -204,22 +204,31 @@ class Turn:
             turn_id=self._id,
             marks=marks,
         )
-        result = await self._parts.gate.run(call, origin)
-        return await self._save_result(call, result, self._since_ms(started_s))
+
+        def keep(result: ToolResult) -> tuple[ToolFinished, Seen]:
+            return self._keep_result(call, result, self._since_ms(started_s))
+
+        finished, seen = await self._parts.gate.run_for(call, origin, keep)
+        self._emit(finished)
+        return seen
 
     async def _save_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> Seen:
         result = veil_result(self._parts.veil, result)
-        if len(result.text) > RESULT_LIMIT:
-            path = await anyio.to_thread.run_sync(
-                spill, self._parts.directory, self._order.session_id, call.id, result.text
-            )
-            if result.sources:
-                await anyio.to_thread.run_sync(self._parts.tainted.add, [path], result.sources)
-            result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
-        seen = await self._parts.append(self._order.session_id, _result_message(call, result, duration_ms))
-        self._parts.started.clear(self._order.session_id, call.id)
-        self._emit(ToolFinished(call, result, duration_ms))
+        finished, seen = await anyio.to_thread.run_sync(self._keep_result, call, result, duration_ms)
+        self._emit(finished)
         return seen
+
+    def _keep_result(self, call: ToolCall, result: ToolResult, duration_ms: int) -> tuple[ToolFinished, Seen]:
+        """Write a result without secrets into the history. Not for the event loop's thread."""
+        parts, session_id = self._parts, self._order.session_id
+        if len(result.text) > RESULT_LIMIT:
+            path = spill(parts.directory, session_id, call.id, result.text)
+            if result.sources:
+                parts.tainted.add([path], result.sources)
+            result = replace(result, text=shorten(result.text, path), files=(*result.files, str(path)))
+        seen = parts.look(parts.write(session_id, _result_message(call, result, duration_ms)))
+        parts.started.clear(session_id, call.id)
+        return ToolFinished(call, result, duration_ms), seen
 
     async def _close_open_calls(self, reason: str, session: Session | None = None) -> None:
         """Give each call that has no result one that says why, so that the session can go on.

@@ -15,7 +15,7 @@ from skales.agent.outbox_round import Outbox, OutboxParts, find_turn_start
 from skales.agent.permission import Permission, PermissionParts
 from skales.agent.policy import Policy
 from skales.agent.running import RunningCalls
-from skales.agent.secrecy import judge_markers, veil_results
+from skales.agent.secrecy import judge_markers
 from skales.agent.secrets_round import SecretUse
 from skales.agent.taint import TaintJudge
 from skales.agent.taint_round import TaintRound
@@ -112,7 +112,7 @@ def build_gate(needs: GateNeeds) -> GateRooms:
             started=needs.started,
             clock=needs.clock,
             judges=(taint.judge, judge_markers(), judge_click, secret_use.judge, outbox.judge, undo_round.judge_size),
-            rounds=(calls, veil_results(veil), secret_use.go_around, taint_round.run, outbox.round, undo_round),
+            rounds=(calls, secret_use.go_around, taint_round.run, outbox.round, undo_round),
             veil=veil,
         )
     )

@@ -64,9 +64,13 @@ class _Described(Struct, frozen=True):
     """What is known of a model, and what it was put together from; each turn asks several times."""
 
     settings: Settings
-    listed: ModelList | None
-    probe: ProbeResult | None
+    address: str
+    seen: "_Seen"
     traits: ModelTraits
+
+
+# What the endpoint listed, and what trying the model showed.
+_Seen = tuple[ModelList | None, ProbeResult | None]
 
 
 # More than anybody's pages show.
@@ -133,24 +137,27 @@ class Models:
             return ModelTraits(
                 context_tokens=CONTEXT_TOKENS, json=True, input_usd_per_million=0, output_usd_per_million=0
             )
-        settings = self._settings.load()
+        settings, known = self._settings.load(), self._described.get((provider_id, model))
+        if known and known.settings is settings and known.seen == self._see(provider_id, model, known.address):
+            return known.traits
         try:
             asked = self._ask(settings, provider_id)
         except ProviderError:
             asked = self._ask(settings, "custom")
         address = asked.shown_address()
-        listed = self._stores.lists.load(provider_id, address) if address else None
-        probe = self._stores.probes.load(provider_id, model, address) if address else None
-        known = self._described.get((provider_id, model))
-        if known and known.settings is settings and known.listed is listed and known.probe == probe:
-            return known.traits
+        listed, probe = self._see(provider_id, model, address)
         own = own_word(asked.own, model)
         evidence = Evidence(listed=listed.find(model) if listed else None, probe=probe, own=own)
         traits = price_nearby(describe_model(asked.entry, model, evidence), asked.entry, address, model)
         if len(self._described) >= _MOST_DESCRIBED:
             self._described.clear()
-        self._described[provider_id, model] = _Described(settings, listed, probe, traits)
+        self._described[provider_id, model] = _Described(settings, address, (listed, probe), traits)
         return traits
+
+    def _see(self, provider_id: str, model: str, address: str) -> _Seen:
+        if not address:
+            return None, None
+        return self._stores.lists.load(provider_id, address), self._stores.probes.load(provider_id, model, address)
 
     def fallbacks(
         self, provider_id: str, model: str, *, needs_vision: bool = False, needs_tools: bool = False

@@ -33,14 +33,16 @@ def parse_typed(text: str) -> JsonValue:
 def as_object(value: JsonValue) -> JsonObject:
     """The value when it is an object, else an empty one: for reading optional parts of foreign JSON."""
     # What a parser made, without asking what counts as a mapping: streams come through here piece by piece.
-    return value if type(value) is dict or isinstance(value, Mapping) else {}
+    if type(value) is dict:
+        return value
+    return value if value is not None and isinstance(value, Mapping) else {}
 
 
 def as_list(value: JsonValue) -> Sequence[JsonValue]:
     """The value when it is an array, else an empty one."""
     if type(value) is list:
         return value
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return value if value is not None and isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def as_text(value: JsonValue) -> str:

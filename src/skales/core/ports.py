@@ -241,7 +241,10 @@ class CeilingMet:
 
 
 class Accounts(Protocol):
-    """What calls to models cost. Both sides of a call go through here; everything reads or writes the disk."""
+    """What calls to models cost. Both sides of a call go through here.
+
+    `check` looks at the state of small files and may be called on the event loop; the others read and write the disk.
+    """
 
     def check(self, call: ModelCall) -> CeilingMet | None:
         """The ceiling that needs the person's word before this call, None to go ahead. Raises StorageError."""

@@ -73,6 +73,15 @@ class ToolSpec:
     needs: str = ""
     once: bool = False
     repeatable: Mapping[str, tuple[JsonValue, ...]] = field(default_factory=dict[str, tuple[JsonValue, ...]])
+    # Worked out when first asked for: most tools are never called.
+    _formats: Mapping[str, str] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def formats(self) -> Mapping[str, str]:
+        """See `property_formats`; every rule asks for them, again and again."""
+        if self._formats is None:
+            object.__setattr__(self, "_formats", _find_formats(self.parameters))
+        return self._formats or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +186,11 @@ def property_formats(spec: ToolSpec) -> Mapping[str, str]:
 
     An array of such strings counts under its own name.
     """
-    properties = spec.parameters.get("properties")
+    return spec.formats
+
+
+def _find_formats(parameters: JsonObject) -> Mapping[str, str]:
+    properties = parameters.get("properties")
     found: dict[str, str] = {}
     if isinstance(properties, Mapping):
         for name, schema in properties.items():

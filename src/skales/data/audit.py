@@ -100,6 +100,8 @@ class AuditLog:
     ) -> None:
         self._folder = directory.logs
         self._anchor = directory.audit_head
+        # What it is called when it cannot be written.
+        self._name = self._folder / "audit log"
         self._clock = clock
         self._mask = mask
         self._keep_days = keep_days
@@ -153,7 +155,7 @@ class AuditLog:
         return self._write({"kind": what, **{name: self._mask(value) for name, value in facts.items()}})
 
     def _write(self, facts: JsonObject) -> int:
-        with self._lock, storage_errors(self._folder / "audit log", "written"):
+        with self._lock, storage_errors(self._name, "written"):
             if not self._folder.is_dir():
                 self._folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             with held(self._folder):

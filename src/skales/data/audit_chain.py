@@ -21,6 +21,9 @@ FILE_NAME = re.compile(r"audit-(\d{4}-\d{2}-\d{2})\.jsonl")
 # Always the same, so that a new anchor covers the old one.
 ANCHOR_BYTES = 320
 
+# `json.dumps` makes a new one each time.
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
 _SEAL = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 _SEAL_BYTES = len(',"hash":""}') + 64
 
@@ -56,7 +59,7 @@ def seal_line(facts: Mapping[str, JsonValue], prev: Place, day: str) -> tuple[by
     """The bytes of the line after `prev`, line end included, and its place."""
     number = prev.number + 1
     record = {"n": number, "day": day, **facts, "prev": prev.hash}
-    body = json.dumps(record, separators=(",", ":")).encode("ascii")[:-1]
+    body = _COMPACT.encode(record).encode("ascii")[:-1]
     digest = hashlib.sha256(body).hexdigest()
     return body + f',"hash":"{digest}"}}\n'.encode("ascii"), Place(number, digest, day)
 

@@ -1,7 +1,8 @@
 """One JSON object in one file: read it safely, replace it in one step, change it without losing anybody's edit.
 
-Every document of the data directory goes through here. A crash leaves the old file or the new one, never a mixture;
-a file that cannot be read is set aside, never overwritten. Spec: data-directory.md, "Write rules".
+Every document of the data directory goes through here. A crash leaves the old file or the new one, never a mixture; a
+power cut does too, though of what was written in its last fiftieth of a second it may leave the old one. A file that
+cannot be read is set aside, never overwritten. Spec: data-directory.md, "Write rules".
 """
 
 import contextlib
@@ -16,12 +17,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import NamedTuple, TypeVar, cast
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, StorageError
 from skales.core.json import JsonValue, parse_json
+from skales.data.folder_flush import flush_soon
 from skales.data.quarantine import BrokenFile, Quarantine
 
 Result = TypeVar("Result")
@@ -220,14 +223,30 @@ def stamp_of(path: Path) -> Stamp:
     return Stamp(found.st_mtime_ns, found.st_size)
 
 
-@contextlib.contextmanager
-def storage_errors(path: Path, deed: str) -> Generator[None]:
+def storage_errors(path: Path, deed: str) -> AbstractContextManager[None]:
     """Turn the system's refusals into StorageError; `deed` is a participle such as `written` or `moved`."""
-    try:
-        yield
-    except OSError as error:
+
+    def tell(error: OSError) -> StorageError:
         code, words, hint = _REFUSALS.get(error.errno or 0, ("storage", error.strerror or str(error), ""))
-        raise StorageError(f"{path.name!r} cannot be {deed}: {words}", hint=hint, code=code) from error
+        return StorageError(f"{path.name!r} cannot be {deed}: {words}", hint=hint, code=code)
+
+    return _Refused(tell)
+
+
+class _Refused:
+    """A class, because a generator costs four times as much, and every look at a file passes here."""
+
+    def __init__(self, tell: Callable[[OSError], StorageError]) -> None:
+        self._tell = tell
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            raise self._tell(error) from error
 
 
 def read_bytes(path: Path) -> tuple[bytes, Stamp]:
@@ -244,7 +263,7 @@ def read_bytes(path: Path) -> tuple[bytes, Stamp]:
 
 def _refuse_special(path: Path) -> None:
     """Links could lead out of the data directory, pipes would block; neither is ours to read or to replace."""
-    if not stat.S_ISREG(path.lstat().st_mode):
+    if not stat.S_ISREG(os.lstat(path).st_mode):
         raise StorageError(
             f"{path.name!r} is not a plain file",
             hint=f"Move away what lies at {str(path)!r}",
@@ -298,13 +317,16 @@ def dump_object(
     if _is_too_deep({key: member for key, member in value.items() if key not in lines}):
         raise _too_deep()
     pieces: list[bytes | memoryview] = []
+    text = "{"
     for key, member in value.items():
-        pieces.append(_encode(f"{',' if pieces else '{'}\n  {json.dumps(key, ensure_ascii=False)}: "))
+        text += f"\n  {_COMPACT.encode(key)}: "
         if key in lines:
-            pieces += (LIST_START, *lines[key], LIST_END)
+            pieces += (_encode(text), LIST_START, *lines[key], LIST_END)
+            text = ","
         else:
-            pieces.append(_encode(_dump_member(member)))
-    return b"".join((*pieces, b"\n}\n")) if pieces else b"{\n\n}\n"
+            text += f"{_dump_member(member)},"
+    last = text.removesuffix(",") if value else "{\n"
+    return b"".join((*pieces, _encode(f"{last}\n}}\n")))
 
 
 def dump_lines(entries: Sequence[JsonValue]) -> bytes:
@@ -332,7 +354,9 @@ def _dump_member(value: JsonValue) -> str:
     A conversation is such a list: the indenting encoder is Python and takes eight times as long as the compact one,
     which is C.
     """
-    if isinstance(value, (list, tuple)) and value and are_objects(value):
+    if type(value) in _LEAVES or not value:
+        return _COMPACT.encode(value)
+    if isinstance(value, (list, tuple)) and are_objects(value):
         return f"{LIST_START.decode()}{_lines(value)}{LIST_END.decode()}"
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
     return text.replace("\n", "\n  ")
@@ -344,7 +368,7 @@ def are_objects(entries: Iterable[JsonValue]) -> bool:
 
 
 def _lines(entries: Iterable[JsonValue]) -> str:
-    return NEXT_LINE.decode().join(json.dumps(entry, ensure_ascii=False, default=_plain) for entry in entries)
+    return NEXT_LINE.decode().join(map(_COMPACT.encode, entries))
 
 
 def _plain(value: object) -> dict[str, JsonValue] | list[JsonValue]:
@@ -356,6 +380,10 @@ def _plain(value: object) -> dict[str, JsonValue] | list[JsonValue]:
             return list(cast("Sequence[JsonValue]", value))
         case _:
             raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+# `json.dumps` makes a new one each time.
+_COMPACT = json.JSONEncoder(ensure_ascii=False, default=_plain)
 
 
 def _is_too_deep(value: object) -> bool:
@@ -376,20 +404,28 @@ def _is_too_deep(value: object) -> bool:
 @contextlib.contextmanager
 def _temporary(path: Path, data: bytes) -> Generator[tuple[Path, Stamp]]:
     """The data on disk beside `path`, gone again at the end unless it was moved into place."""
-    if stamp_of(path) != ABSENT:
+    with contextlib.suppress(FileNotFoundError):
         _refuse_special(path)
-    path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
     temporary = temporary_beside(path)
     try:
-        with os.fdopen(os.open(temporary, _CREATE_FLAGS, _FILE_MODE), "wb") as file:
+        with os.fdopen(_create(temporary), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         yield temporary, stamp_of(temporary)
     finally:
         with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+            os.unlink(temporary)  # noqa: PTH108 - the method raises and catches the same twice, at every write
+    flush_soon(os.path.dirname(path))  # noqa: PTH120 - text is enough
+
+
+def _create(path: Path) -> int:
+    """Open a new file, in a folder that is made when it is missing."""
+    try:
+        return os.open(path, _CREATE_FLAGS, _FILE_MODE)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        return os.open(path, _CREATE_FLAGS, _FILE_MODE)
 
 
 def _require(path: Path, expected: Stamp | None) -> None:
@@ -408,13 +444,3 @@ def _replace(source: Path, target: Path, pause: Callable[[float], None]) -> None
         else:
             return
     source.replace(target)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes the rename durable. Windows cannot open folders, and some file systems refuse: not worth failing for."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -5,7 +5,6 @@ all that is work on the old ones is reading and writing their bytes.
 Spec: data-directory.md, "Write rules".
 """
 
-import json
 from collections.abc import Mapping
 from operator import is_
 from pathlib import Path
@@ -52,7 +51,7 @@ def _find_lines(data: bytes, value: Mapping[str, JsonValue], key: str) -> memory
 
     It is the right one when what is around it has everything else, and an empty list instead.
     """
-    opening = b"\n  " + json.dumps(key).encode() + b": " + LIST_START
+    opening = f'\n  "{key}": '.encode() + LIST_START
     start = data.find(opening) + len(opening)
     end = data.find(LIST_END, start)
     if start < len(opening) or end < start or data.count(b"\n", start, end) + 1 != len(as_list(value[key])):

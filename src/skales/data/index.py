@@ -6,6 +6,8 @@ the files, is rebuilt when it cannot be read, and lives in memory when it cannot
 No question looks at every file of a large folder. A small one is compared whole each time. In a large one a question
 looks at the names when the folder's time says that somebody else changed them, at the files it is about to show, and at
 those that were opened; the rest is swept in a thread of its own every few seconds, as long as questions are asked.
+What is written here waits for the next question, so that a conversation that goes on does not pay for lists that nobody
+looks at; a crash before that leaves files of another time and size.
 Spec: data-directory.md, "Write rules".
 """
 
@@ -55,6 +57,7 @@ _BUSY_TIMEOUT_S = 2.0
 _REST_S = 5.0  # between two sweeps, and at least so many times as long as a sweep takes:
 _REST_TIMES = 20
 _PAUSE_S = 0.001  # lets others run while a sweep goes through a large folder
+_MOST_WAITING = 16  # changed sessions that are held until somebody asks
 
 
 class SessionSummary(Struct, frozen=True, kw_only=True):
@@ -92,6 +95,35 @@ class FolderCount(Struct, frozen=True):
     count: int
 
 
+class Overview(Struct, frozen=True):
+    """What a list of sessions begins with: pinned ones, the others in no folder, newest first, and the folders."""
+
+    pinned: Sequence[SessionSummary]
+    loose: Sequence[SessionSummary]
+    folders: Sequence[FolderCount]
+
+
+class _Write(Struct, frozen=True):
+    """A session as it was written last.
+
+    `before` is the state of its file before all writes that wait, None when others wrote in between. Of the messages it
+    had then the first `kept` are still the same, all when None.
+    """
+
+    session: Session
+    stamp: Stamp
+    before: Stamp | None
+    kept: int | None
+
+    def after(self, earlier: "_Write | None") -> "_Write":
+        """Both as one."""
+        if earlier is None:
+            return self
+        before = earlier.before if earlier.stamp == self.before else None
+        kept = min((kept for kept in (earlier.kept, self.kept) if kept is not None), default=None)
+        return _Write(self.session, self.stamp, before, kept)
+
+
 class Index:
     """Answers from the database after bringing it up to date with the folder. May be used from several threads.
 
@@ -116,9 +148,11 @@ class Index:
         # Which opening of the database was compared with all names, and which with all files.
         self._listed = self._swept = 0
         self._names_due_s = self._sweep_due_s = 0.0
-        # Order: _refreshing before the database's lock. Files are read without that one, so that whoever holds a file's
-        # lock and records a write never waits for somebody who wants that file.
+        # Order: _refreshing and _recording before the database's lock. Files are read without the last two, so that
+        # whoever holds a file's lock and records a write never waits for somebody who wants that file.
         self._refreshing = threading.Lock()
+        self._recording = threading.Lock()
+        self._waiting: dict[str, _Write] = {}
         self._starting = threading.Lock()
         self._sweeper: threading.Thread | None = None
         self._closing = threading.Event()
@@ -128,6 +162,7 @@ class Index:
         self._closing.set()
         self.settle()
         self._closing.clear()
+        self._put_waiting()
         self._database.close()
 
     def settle(self) -> None:
@@ -165,8 +200,18 @@ class Index:
 
     def folders(self, read: Reader) -> list[FolderCount]:
         """All folders with a conversation in them, by name, whatever its case."""
-        found = (FolderCount(name, count) for name, count in self._ask(read, select_folders))
-        return sorted(found, key=lambda folder: (folder.name.casefold(), folder.name))
+        return _folder_counts(self._ask(read, select_folders))
+
+    def overview(self, read: Reader, limit: int, most_pinned: int) -> Overview:
+        """The beginning of a list, at most so many of each, for one look at the folder."""
+
+        def select(db: "Connection") -> tuple[list[SummaryRow], list[SummaryRow], list[tuple[str, int]]]:
+            pinned = select_page(db, AFTER_ALL, most_pinned, Choice(pinned=True), "")
+            loose = select_page(db, AFTER_ALL, limit, Choice(folder="", pinned=False), "")
+            return pinned, loose, select_folders(db)
+
+        pinned, loose, folders = self._ask(read, select, lambda found: _first_of_each([*found[0], *found[1]]))
+        return Overview([*map(_summary, pinned)], [*map(_summary, loose)], _folder_counts(folders))
 
     def in_folder(self, read: Reader, folder: str) -> list[SessionId]:
         """The sessions in a folder. Waits until all files were looked at once."""
@@ -178,17 +223,22 @@ class Index:
         return self._folder.own_change()
 
     def record(self, session: Session, stamp: Stamp, *, before: Stamp, kept: int | None = None) -> None:
-        """Take over what was just written, without reading the file.
+        """Take over what was just written, without reading the file; the next question sees it.
 
         `before` is the state the file had before the write: when the index knows that one, only messages it has not
         seen are added to the full text. `kept` is how many of the messages are still what they were, all by default.
         """
-        with contextlib.suppress(IndexLostError, StorageError):  # the next question heals it, or reports it
-            self._database.run(lambda db: self._put(db, [(session, stamp)], before, kept))
+        with self._recording:
+            write = _Write(session, stamp, before, kept)
+            self._waiting[session.id] = write.after(self._waiting.get(session.id))
+            is_enough = len(self._waiting) > _MOST_WAITING
+        if is_enough:
+            self._put_waiting()
 
     def forget(self, session_id: SessionId) -> None:
         """Drop what is known of a session whose file is gone."""
-        with contextlib.suppress(IndexLostError, StorageError):
+        with self._recording, contextlib.suppress(IndexLostError, StorageError):
+            self._waiting.pop(session_id, None)
             self._database.run(lambda db: self._drop(db, [session_id]))
 
     def note_opened(self, session_id: SessionId) -> None:
@@ -203,6 +253,7 @@ class Index:
         *,
         whole: bool = False,
     ) -> Answer:
+        self._put_waiting()
         # Ends: a database is lost at most twice, then it is in memory, where its failure is a StorageError.
         while True:
             with contextlib.suppress(IndexLostError):
@@ -320,8 +371,10 @@ class Index:
 
         def put(db: "Connection") -> None:
             # What was recorded since `known` was taken is newer than what was read here.
-            self._put(db, [entry for entry in readable if self._is_still(entry[0].id, known)], None)
+            fresh = [entry for entry in readable if self._is_still(entry[0].id, known)]
+            self._put(db, [_Write(session, stamp, None, None) for session, stamp in fresh])
 
+        self._put_waiting()
         self._database.run(put)
         self._forget_all([name for name, entry in entries.items() if entry is None], known)
 
@@ -336,17 +389,25 @@ class Index:
 
     def _forget_all(self, names: Collection[str], known: Mapping[str, Stamp]) -> None:
         if names:
+            self._put_waiting()
             self._database.run(lambda db: self._drop(db, [name for name in names if self._is_still(name, known)]))
 
     def _is_still(self, name: str, known: Mapping[str, Stamp]) -> bool:
         return self._database.stamps.get(name) == known.get(name)
 
-    def _put(self, db: "Connection", entries: Sequence[Entry], before: Stamp | None, kept: int | None = None) -> None:
+    def _put_waiting(self) -> None:
+        with self._recording:
+            writes, self._waiting = list(self._waiting.values()), {}
+            if writes:
+                with contextlib.suppress(IndexLostError, StorageError):  # the question heals it, or reports it
+                    self._database.run(lambda db: self._put(db, writes))
+
+    def _put(self, db: "Connection", writes: Sequence[_Write]) -> None:
         with db:
             db.execute("BEGIN IMMEDIATE")
-            for session, stamp in entries:
-                put_session(db, session, stamp, before, kept)
-        self._database.stamps.update({session.id: stamp for session, stamp in entries})
+            for write in writes:
+                put_session(db, write.session, write.stamp, write.before, write.kept)
+        self._database.stamps.update({write.session.id: write.stamp for write in writes})
 
     def _drop(self, db: "Connection", names: Sequence[str]) -> None:
         with db:
@@ -363,6 +424,11 @@ def _go_on() -> None:
 
 def _first_of_each(rows: Sequence[tuple[str, *tuple[object, ...]]]) -> list[str]:
     return [row[0] for row in rows]
+
+
+def _folder_counts(rows: Sequence[tuple[str, int]]) -> list[FolderCount]:
+    found = (FolderCount(name, count) for name, count in rows)
+    return sorted(found, key=lambda folder: (folder.name.casefold(), folder.name))
 
 
 def _read_hits(rows: Sequence[HitRow]) -> list[SearchHit]:

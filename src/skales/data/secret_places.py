@@ -213,7 +213,7 @@ class KnownValues:
     def __init__(
         self, directory: DataDirectory, quarantine: Quarantine, monotonic_s: Callable[[], float] = time.monotonic
     ) -> None:
-        self._directory = directory
+        self._files = tuple((file, file.path_of(directory)) for file in SECRET_FILES)
         self._quarantine = quarantine
         self._monotonic_s = monotonic_s
         self._kept: tuple[tuple[object, ...], frozenset[str]] = ((), frozenset())
@@ -231,15 +231,14 @@ class KnownValues:
         if now_s < self._fresh_until_s and state[0] == changed:
             return values
         self._fresh_until_s = now_s + _FRESH_S
-        state = (changed, *(_state(file.path_of(self._directory)) for file in SECRET_FILES))
+        state = (changed, *(_state(path) for _, path in self._files))
         with self._lock:
             if self._kept[0] != state:
-                found = frozenset[str]().union(*(self._read(sealer, file) for file in SECRET_FILES))
+                found = frozenset[str]().union(*(self._read(sealer, file, path) for file, path in self._files))
                 self._kept = (state, self._kept[1] if found == self._kept[1] else found)
             return self._kept[1]
 
-    def _read(self, sealer: Sealer, file: SecretFile) -> Collection[str]:
-        path = file.path_of(self._directory)
+    def _read(self, sealer: Sealer, file: SecretFile, path: Path) -> Collection[str]:
         try:
             raw, _ = read_stamped(path, self._quarantine)
         except (NotFoundError, BrokenDocumentError):

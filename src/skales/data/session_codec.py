@@ -174,6 +174,8 @@ def message_from_disk(raw: JsonValue) -> Message | None:
 def message_to_disk(message: Message) -> dict[str, JsonValue]:
     """One entry of `messages`, with everything `message_from_disk` put into `extra`."""
     written = _write(message)
+    if not message.extra:
+        return written
     kept = _read(message.role, message.extra)
     both = REASONING in message.extra and OTHER_REASONING in message.extra
     if OTHER_REASONING in message.extra and not both and kept.reasoning == message.reasoning:

@@ -18,7 +18,7 @@ from skales.core.errors import BrokenDocumentError, InputError, NotFoundError
 from skales.core.ids import SessionId
 from skales.core.json import JsonObject, JsonValue, as_list
 from skales.core.message import ContentPart, Message, Role
-from skales.data.index import FolderCount, Index, SearchHit, SessionSummary
+from skales.data.index import FolderCount, Index, Overview, SearchHit, SessionSummary
 from skales.data.index_tables import Choice
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
@@ -310,6 +310,10 @@ class SessionStore:
         """
         choice = Choice(query=query, folder=folder, pinned=pinned, model=model)
         return self._index.page(self._files.read_for_index, limit, before, choice)
+
+    def overview(self, limit: int, most_pinned: int) -> Overview:
+        """What a list begins with: pinned ones, the others in no folder, and the folders."""
+        return self._index.overview(self._files.read_for_index, limit, most_pinned)
 
     def folders(self) -> tuple[FolderCount, ...]:
         """The folders that have a conversation in them, by name."""

@@ -1,9 +1,12 @@
 """costs/sessions/<id>.json and costs/today.json: what a conversation and this day spent, and what was allowed beyond.
 
-Running totals, so that looking before a call costs the same however long the past is. The single calls are in `ledger`.
+Running totals, so that looking before a call costs the same however long the past is; read again only when somebody
+else wrote. The single calls are in `ledger`.
 Spec: orchestrator.md, "Streaming, cost, interruption" (ceilings).
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +16,14 @@ from skales.core.clock import Clock, to_datetime
 from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.ids import SessionId, is_safe_id
 from skales.core.json import JsonObject, JsonValue, as_text
-from skales.data.document import read_object
+from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
 from skales.data.ledger import read_usd
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.records import update_or_start_over
+
+# Files that are kept: those of the conversations that go on, and today's.
+_MOST_KEPT = 64
 
 
 class Spending(Struct, frozen=True, kw_only=True):
@@ -38,6 +44,8 @@ class SpendingStore:
         self._folder = directory.costs
         self._quarantine = quarantine
         self._clock = clock
+        self._kept: OrderedDict[Path, tuple[Stamp, JsonObject]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def of_session(self, session_id: SessionId) -> Spending:
         """What a conversation spent. Raises StorageError."""
@@ -64,7 +72,7 @@ class SpendingStore:
         def write(raw: dict[str, JsonValue]) -> None:
             raw.update(_dump(change(_parse(raw))))
 
-        update_or_start_over(self._session(session_id), self._quarantine, write, missing={})
+        self._write(self._session(session_id), write)
 
     def change_today(self, change: Change) -> None:
         """Write down what `change` makes of today's state. Raises StorageError."""
@@ -74,7 +82,7 @@ class SpendingStore:
             before = _parse(raw) if as_text(raw.get("date")) == today else Spending()
             raw.update({"date": today, **_dump(change(before))})
 
-        update_or_start_over(self._day, self._quarantine, write, missing={})
+        self._write(self._day, write)
 
     @property
     def _day(self) -> Path:
@@ -83,11 +91,32 @@ class SpendingStore:
     def _session(self, session_id: SessionId) -> Path:
         return self._folder / "sessions" / f"{session_id}.json"
 
+    def _write(self, path: Path, change: Callable[[dict[str, JsonValue]], None]) -> None:
+        update_or_start_over(path, self._quarantine, change, missing={})
+        with self._lock:
+            # Two writes of one moment leave files of one state.
+            self._kept.pop(path, None)
+        # Whoever asks next is on the event loop.
+        self._load(path)
+
     def _load(self, path: Path) -> JsonObject:
+        with storage_errors(path, "read"):
+            stamp = stamp_of(path)
+        with self._lock:
+            kept = self._kept.get(path)
+            if kept is None or kept[0] != stamp:
+                kept = self._kept[path] = self._read(path, stamp)
+                if len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(path)
+            return kept[1]
+
+    def _read(self, path: Path, stamp: Stamp) -> tuple[Stamp, JsonObject]:
         try:
-            return read_object(path, self._quarantine)
+            raw, stamp = read_stamped(path, self._quarantine)
         except (NotFoundError, BrokenDocumentError):
-            return {}
+            return stamp, {}
+        return stamp, raw
 
     def _date(self) -> str:
         return f"{to_datetime(self._clock.now_ms()):%Y-%m-%d}"

@@ -139,6 +139,8 @@ class MasterKeys:
     @property
     def changed(self) -> int:
         """Counts up when a key may have come to hand that was not before."""
+        if not self._asked:
+            return self._retries
         with self._guard:
             return self._retries + sum(asking.done.is_set() for asking in self._asked.values())
 

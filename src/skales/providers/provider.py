@@ -7,6 +7,7 @@ Spec: orchestrator.md, "Streaming, cost, interruption"; providers.md, "Rules".
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,7 @@ class HttpProvider:
         client = self._open_client(is_loopback=target.address.is_loopback)
         return client.stream(
             "POST",
-            target.address.join(self._format.chat_path(model)),
+            _read_url(target.address.join(self._format.chat_path(model))),
             # Half characters in a history from elsewhere must not cost the request.
             content=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
             headers={
@@ -316,6 +317,14 @@ def build_provider(
             f"Choose another provider in {SETTINGS}",
         )
     return adapter(endpoint, client_factory, surroundings)
+
+
+@lru_cache(maxsize=64)
+def _read_url(text: str) -> "httpx2.URL":
+    """Read once: a conversation asks the same address again and again."""
+    import httpx2
+
+    return httpx2.URL(text)
 
 
 def _feed(parser: EventStreamParser, reader: AnswerReader, data: bytes) -> Iterator[ProviderEvent]:

@@ -10,6 +10,7 @@ import stat
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ _MAX_LINKS = 40
 
 # Device and file number of what is at a place: none for what is not there.
 _Marks = frozenset[tuple[int, int]]
+_NOTHING = _Marks()
 
 
 class PathPolicy(Struct, frozen=True):
@@ -54,8 +56,8 @@ def resolve_path(text: str, policy: PathPolicy, *, follow_last: bool = True) -> 
 def decide_path(path: Path, policy: PathPolicy) -> Verdict:
     """Whether a resolved path may be touched. A refusal names the allowed folders and the settings that count."""
     asked, parents = _Asked(path), _Parents()
-    for folder in policy.blocked:
-        if any(asked.is_closed_by(place) for place in _places(folder, parents)):
+    for folder, spelled in zip(policy.blocked, _spell(policy.blocked), strict=True):
+        if _closes(folder, spelled, asked, parents):
             return Verdict(
                 Outcome.DENY,
                 f"{str(path)!r} is closed to tools in every mode: {str(folder)!r} is private to Skales "
@@ -83,7 +85,7 @@ def _follow(path: Path) -> Path:
         if part == "..":
             done = os.path.dirname(done)  # noqa: PTH120 - text is ten times faster, and every path passes here
             continue
-        here = os.path.join(done, part)  # noqa: PTH118 - as above
+        here = f"{_ended(done)}{part}"
         target = _link_target(here)
         if target is None:
             done = here
@@ -113,10 +115,13 @@ def _link_target(path: str) -> Path | None:
 
 
 class _Parents(dict[str, str]):
-    """Where folders really are, each looked at once: the blocked ones of a policy mostly stand side by side."""
+    """Where folders really are, up to the name of what is in them.
+
+    Each is looked at once: the blocked ones of a policy mostly stand side by side.
+    """
 
     def __missing__(self, folder: str) -> str:
-        self[folder] = found = str(_follow(Path(folder)))
+        self[folder] = found = _ended(str(_follow(Path(folder))))
         return found
 
 
@@ -127,43 +132,71 @@ class _Place(Struct, frozen=True):
     marks: _Marks
 
 
-def _places(folder: Path, parents: _Parents) -> tuple[_Place, ...]:
-    """A folder of the policy as a real place, and also as the link that leads there when it is one.
+class _Spelled(NamedTuple):
+    """A folder of the policy as text: the whole, its parent, its name."""
 
-    As text and with one look at each, because every path that a tool is given is compared with some twenty of them.
+    whole: str
+    parent: str
+    name: str
+    is_absolute: bool
+
+
+def _closes(folder: Path, spelled: _Spelled, asked: "_Asked", parents: _Parents) -> bool:
+    """Whether a blocked folder is where the path leads.
+
+    As text, and with one look at each, because every path that a tool is given is compared with some twenty of them.
     """
-    whole, parent, name = _spelled(folder) if folder.is_absolute() else _split(folder.absolute())
+    if not spelled.is_absolute:  # the folder that we run in may be another by now
+        spelled = _split(folder.absolute())
     try:
-        kept = os.path.join(parents[parent], name)  # noqa: PTH118 - see above
-        status = _look(kept)
-        there = _Place(kept, _marks_of(status))
-        # Windows has more that leads elsewhere than links.
-        if (os.name != "nt" and (status is None or not stat.S_ISLNK(status.st_mode))) or _link_target(kept) is None:
+        kept = parents[spelled.parent] + spelled.name
+    except InputError:
+        # A broken entry in the settings must neither open nor close anything else.
+        return asked.is_closed_by(_Place(spelled.whole, _mark(spelled.whole)))
+    try:
+        status = os.lstat(kept)
+    except OSError:
+        status = None
+    # Windows has more that leads elsewhere than links, and spells one place in several ways.
+    if os.name == "nt" or (status is not None and stat.S_ISLNK(status.st_mode)):
+        return any(asked.is_closed_by(place) for place in _places(folder, parents))
+    return asked.is_closed_as(kept, status)
+
+
+def _places(folder: Path, parents: _Parents) -> tuple[_Place, ...]:
+    """A folder of the policy as a real place, and also as the link that leads there when it is one."""
+    spelled = _split(folder.absolute())
+    try:
+        kept = parents[spelled.parent] + spelled.name
+        there = _Place(kept, _mark(kept))
+        if _link_target(kept) is None:
             return (there,)
         real = str(_follow(Path(kept)))
         return (_Place(real, _mark(real)), there)
     except InputError:
-        # A broken entry in the settings must neither open nor close anything else.
-        return (_Place(whole, _mark(whole)),)
+        return (_Place(spelled.whole, _mark(spelled.whole)),)
 
 
-@lru_cache(maxsize=256)
-def _spelled(folder: Path) -> tuple[str, str, str]:
-    return _split(folder)
+@lru_cache(maxsize=8)
+def _spell(folders: tuple[Path, ...]) -> tuple[_Spelled, ...]:
+    return tuple(map(_split, folders))
 
 
-def _split(folder: Path) -> tuple[str, str, str]:
-    """The whole text, that of the parent, the name."""
+def _split(folder: Path) -> _Spelled:
     whole = str(folder)
-    return whole, *os.path.split(whole)
+    return _Spelled(whole, *os.path.split(whole), folder.is_absolute())
 
 
 class _Asked:
     """A resolved path, and what of it each folder of a policy is compared with. Text is ten times faster than parts."""
 
     def __init__(self, path: Path) -> None:
-        self._text = os.path.normcase(str(path))
-        self._marks = _Marks().union(*(_mark(place) for place in (path, *path.parents)))
+        place = str(path)
+        self._text = os.path.normcase(place)
+        self._marks = _mark(place)
+        while (above := os.path.dirname(place)) != place:  # noqa: PTH120 - as above
+            place = above
+            self._marks |= _mark(place)
         self._folded = _folded(self._text)
 
     def is_in(self, place: _Place) -> bool:
@@ -179,27 +212,36 @@ class _Asked:
             return not self._marks.isdisjoint(place.marks)
         return _is_below(self._folded, _folded(closed))
 
+    def is_closed_as(self, closed: str, status: os.stat_result | None) -> bool:
+        """As above, by what lies there itself, where no case is folded in names."""
+        if _is_below(self._text, closed):
+            return True
+        if status is not None and status.st_ino:
+            return (status.st_dev, status.st_ino) in self._marks
+        return _is_below(self._folded, _folded(closed))
+
 
 def _is_below(text: str, folder: str) -> bool:
-    return text == folder or text.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+    return text.startswith(folder) and (text == folder or text.startswith(_ended(folder)))
 
 
+def _ended(folder: str) -> str:
+    """A folder's text, to which a name can be added."""
+    return folder if folder.endswith(os.sep) else folder + os.sep
+
+
+@lru_cache(maxsize=256)
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _mark(path: Path | str) -> _Marks:
-    return _marks_of(_look(path))
+def _mark(path: str) -> _Marks:
+    """Device and file number of what is there itself, a link for itself.
 
-
-def _marks_of(status: os.stat_result | None) -> _Marks:
-    """Device and file number; empty when there is no such file, or no numbers (some file systems say 0 for all)."""
-    return _Marks({(status.st_dev, status.st_ino)} if status and status.st_ino else ())
-
-
-def _look(path: Path | str) -> os.stat_result | None:
-    """What is there itself, a link for itself; None for nothing, and for what may not be looked at."""
+    Empty for nothing, for what may not be looked at, and without numbers (some file systems say 0 for all).
+    """
     try:
-        return os.lstat(path)
+        status = os.lstat(path)
     except OSError:
-        return None
+        return _NOTHING
+    return _Marks(((status.st_dev, status.st_ino),)) if status.st_ino else _NOTHING

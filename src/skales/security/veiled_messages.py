@@ -16,15 +16,14 @@ _SIGNED = ("thinking", "redacted_thinking", "reasoning")
 
 def veil_message(veil: Veil, message: Message) -> Message:
     """The message with a marker for every secret in it; the very same when there is none."""
-    veiled = replace(
-        message,
-        content=tuple(veil_part(veil, part) for part in message.content),
-        tool_calls=tuple(veil_call(veil, call) for call in message.tool_calls),
-        reasoning=veil.text(message.reasoning),
-        native=_veil_native(veil, message.native),
-        extra=veil.fields(message.extra),
-    )
-    return message if veiled == message else veiled
+    content = tuple(veil_part(veil, part) for part in message.content)
+    calls = tuple(veil_call(veil, call) for call in message.tool_calls)
+    reasoning, extra = veil.text(message.reasoning), veil.fields(message.extra)
+    native = _veil_native(veil, message.native)
+    stood = (message.content, message.tool_calls, message.reasoning, message.native, message.extra)
+    if (content, calls, reasoning, native, extra) == stood:
+        return message
+    return replace(message, content=content, tool_calls=calls, reasoning=reasoning, native=native, extra=extra)
 
 
 def veil_part(veil: Veil, part: ContentPart) -> ContentPart:
@@ -42,20 +41,19 @@ def veil_part(veil: Veil, part: ContentPart) -> ContentPart:
 
 
 def veil_call(veil: Veil, call: ToolCall) -> ToolCall:
-    """A call as it may be kept and shown, not as it may run."""
-    return replace(
-        call, arguments=veil.fields(call.arguments), raw=veil.text(call.raw), problem=veil.text(call.problem)
-    )
+    """A call as it may be kept and shown, not as it may run; the very same when it holds no secret."""
+    arguments, raw, problem = veil.fields(call.arguments), veil.text(call.raw), veil.text(call.problem)
+    if (arguments, raw, problem) == (call.arguments, call.raw, call.problem):
+        return call
+    return replace(call, arguments=arguments, raw=raw, problem=problem)
 
 
 def veil_result(veil: Veil, result: ToolResult) -> ToolResult:
-    """What came of a call."""
-    return replace(
-        result,
-        text=veil.text(result.text),
-        summary=veil.text(result.summary)[:_SUMMARY_LIMIT],
-        data=veil.value(result.data),
-    )
+    """What came of a call; the very same when it holds no secret."""
+    text, summary, data = veil.text(result.text), veil.text(result.summary)[:_SUMMARY_LIMIT], veil.value(result.data)
+    if (text, summary, data) == (result.text, result.summary, result.data):
+        return result
+    return replace(result, text=text, summary=summary, data=data)
 
 
 def veil_approval(veil: Veil, approval: Approval) -> Approval:

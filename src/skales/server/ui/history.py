@@ -58,22 +58,25 @@ def build_session_list(
     if query.strip():
         return SessionList((), query, current, hits=_find(app, query, rows))
     is_first = before is None
-    found = app.sessions.list(
-        limit=_SESSIONS_AT_ONCE + 1, before=before, folder=folder, pinned=None if folder else False
-    )
+    top = app.sessions.overview(_SESSIONS_AT_ONCE + 1, _MOST_PINNED) if is_first and not folder else None
+    found = top.loose if top else _list_more(app, before, folder)
     shown = found[:_SESSIONS_AT_ONCE]
     last = shown[-1] if len(found) > len(shown) else None
     headed = show_period(before[0], rows.now_ms) if before else ""
-    has_top = is_first and not folder
-    pinned = app.sessions.list(limit=_MOST_PINNED, pinned=True) if has_top else ()
     return SessionList(
         groups=(SessionGroup("", tuple(map(rows.build, shown))),) if folder else _group(shown, rows, headed),
         current=current,
         next_before=show_cursor(last) if last else "",
         is_first=is_first,
-        pinned=tuple(map(rows.build, pinned)),
-        folders=tuple(SessionFolder(found.name, found.count) for found in app.sessions.folders()) if has_top else (),
+        pinned=tuple(map(rows.build, top.pinned)) if top else (),
+        folders=tuple(SessionFolder(found.name, found.count) for found in top.folders) if top else (),
         folder=folder,
+    )
+
+
+def _list_more(app: App, before: Cursor | None, folder: str) -> Sequence[SessionSummary]:
+    return app.sessions.list(
+        limit=_SESSIONS_AT_ONCE + 1, before=before, folder=folder, pinned=None if folder else False
     )
 
 

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from skales.server import words
 from skales.server.ui.assets import asset_address, sheet_address, takes_gzip
 from skales.server.ui.compiled import CompiledTemplates
+from skales.server.ui.kept import keep, say
 from skales.server.ui.slash import COMMANDS
 from skales.server.views import View
 
@@ -75,7 +76,9 @@ def environment() -> Environment:
     # Jinja types its globals by those it has itself, and the extension gives the environment its method.
     untyped: Any = made
     # What macros use is known everywhere, so that a template's macros are made once and not by each page.
-    untyped.globals.update(asset=asset_address, sheet_of=sheet_address)
+    untyped.globals.update(asset=asset_address, sheet_of=sheet_address, keep=keep)
     # Newstyle: `%(name)s` in a message is filled in and escaped by the template itself.
     untyped.install_gettext_callables(words.gettext, words.ngettext_unfilled, newstyle=True)
+    # The extension's own looks each message up, and whether it is to be escaped, with thirty calls.
+    untyped.globals.update(_=say, gettext=say)
     return made

@@ -83,14 +83,28 @@ class _Cutter:
             return
         start = 0
         while not self.is_full and (end := piece.find("\n", start)) >= 0:
-            self._add(piece[start:end])
-            self._end_line()
+            if not self._keep_whole(piece[start:end]):
+                self._add(piece[start:end])
+                self._end_line()
             start = end + 1
         rest = piece[start:]
         if self.is_full:
             self._skip(rest, rest.count("\n"))
         else:
             self._add(rest)
+
+    def _keep_whole(self, line: str) -> bool:
+        """Keep a line that came in one piece and fits, as most do; False for others."""
+        window, length = self.window, len(line)
+        if self._passed or self._line <= window.start or length > window.line_limit:
+            return False
+        if self._shown_length + length > window.limit:
+            return False
+        self.excerpt.lines.append(line)
+        self._shown_length += length + 1
+        self._line += 1
+        self.is_full = len(self.excerpt.lines) >= window.count
+        return True
 
     def finish(self) -> Excerpt:
         if self._passed:

@@ -80,9 +80,10 @@ def find_error(chunk: JsonObject) -> JsonValue:
     """The error part of a JSON object that should have been an answer; None when there is none."""
     if error := chunk.get("error"):
         return error
-    base = as_object(chunk.get("base_resp"))
-    if as_int(base.get("status_code")):
-        return base
+    if "base_resp" in chunk:
+        base = as_object(chunk["base_resp"])
+        if as_int(base.get("status_code")):
+            return base
     if chunk.get("choices"):
         return None
     is_error = chunk.get("object") == "error" or chunk.get("errors") or chunk.get("detail")

@@ -72,8 +72,11 @@ def _repair_answer(message: Message, slots: Sequence[_Slot], ids: "_UniqueIds") 
             yield message
         return
     names = [ids.take(slot.call.id) for slot in slots]
-    calls = tuple(replace(slot.call, id=name) for slot, name in zip(slots, names, strict=True))
-    yield message if calls == message.tool_calls else replace(message, tool_calls=calls)
+    if names == [slot.call.id for slot in slots]:
+        yield message
+    else:
+        calls = tuple(replace(slot.call, id=name) for slot, name in zip(slots, names, strict=True))
+        yield replace(message, tool_calls=calls)
     for slot, name in zip(slots, names, strict=True):
         yield _result(message, slot, name)
 

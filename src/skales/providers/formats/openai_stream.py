@@ -6,7 +6,6 @@ Spec: providers.md, "Rules"; orchestrator.md, "Tool-call hardening".
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from skales.core.errors import ProviderError
 from skales.core.json import JsonObject, JsonValue, as_int, as_list, as_object, as_text, parse_json
@@ -27,6 +26,8 @@ from skales.providers.toolnames import map_wire_names
 _log = logging.getLogger(__name__)
 
 _DONE = "[DONE]"
+# `json.loads` asks five questions about its options for each piece.
+_DECODER = json.JSONDecoder()
 # Reasons that are not here mean a normal end: every imitator has its own word for it.
 _REASONS = {
     "tool_calls": FinishReason.TOOL_CALLS,
@@ -114,8 +115,10 @@ class OpenAIReader:
     def _parse(self, data: str) -> Sequence[JsonObject]:
         """The JSON objects of one event: one, except when the blank line between two events is missing."""
         try:
-            value = cast(JsonValue, json.loads(data))
+            value, end = _DECODER.raw_decode(data)
         except (ValueError, RecursionError):
+            return self._parse_lines(data)
+        if end != len(data) and data[end:].strip():
             return self._parse_lines(data)
         if isinstance(value, dict):
             return (value,)
@@ -183,8 +186,10 @@ class OpenAIReader:
             yield ReasoningPiece(whole)
 
     def _read_usage(self, chunk: JsonObject, choice: JsonObject) -> None:
-        counted = as_object(chunk.get("usage") or choice.get("usage") or as_object(chunk.get("x_groq")).get("usage"))
-        if counted:
+        told = chunk.get("usage") or choice.get("usage")
+        if not told and "x_groq" in chunk:
+            told = as_object(chunk["x_groq"]).get("usage")
+        if counted := as_object(told):
             details = as_object(counted.get("prompt_tokens_details"))
             cached = (
                 details.get("cached_tokens") or counted.get("prompt_cache_hit_tokens") or counted.get("cached_tokens")

@@ -143,9 +143,13 @@ class ApprovalDesk:
 
     async def drop(self, session_id: SessionId) -> None:
         """Withdraw the questions of a session that nobody waits for, because the conversation went on without them."""
-        for approval in await anyio.to_thread.run_sync(self._store.for_session, session_id):
+        await anyio.to_thread.run_sync(self.drop_now, session_id)
+
+    def drop_now(self, session_id: SessionId) -> None:
+        """What `drop` does, in this thread, which is not the event loop's."""
+        for approval in self._store.for_session(session_id):
             if approval.id not in self._waiters:
-                await anyio.to_thread.run_sync(self._store.remove, approval.id)
+                self._store.remove(approval.id)
 
 
 def _edited(approval: Approval, decision: Decision, veil: Veil) -> JsonObject | None:

@@ -12,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from skales.agent.answering import Answerer
+from skales.agent.approvals import ApprovalDesk
 from skales.agent.budget import SpendingStoppedError
 from skales.agent.ceilings import TurnTime
 from skales.agent.commands import WHY, is_tool_command, is_why_command, parse_tool_arguments, tool_name
@@ -52,18 +53,13 @@ _SHORT_TEXT = 2_000
 
 
 class Turn:
-    """Runs one order. Make a new one for each. `is_leaving` says that a cancellation comes from the program's end."""
+    """Runs one order. Make a new one for each. The desk knows when a cancellation comes from the program's end."""
 
     def __init__(
-        self,
-        parts: TurnParts,
-        order: TurnOrder,
-        emit: Callable[[TurnEvent], None],
-        *,
-        is_leaving: Callable[[], bool] = lambda: False,
+        self, parts: TurnParts, desk: ApprovalDesk, order: TurnOrder, emit: Callable[[TurnEvent], None]
     ) -> None:
-        self._is_leaving = is_leaving
         self._parts = parts
+        self._desk = desk
         self._order = order
         ceilings = parts.ceilings()
         self._time = TurnTime(ceilings.minutes, emit)
@@ -79,7 +75,7 @@ class Turn:
             end = await self._run_order()
         except anyio.get_cancelled_exc_class():
             # Calls that wait for an answer or run stay open when the program ends: the next one goes on with them.
-            if not self._is_leaving():
+            if not self._desk.is_leaving:
                 with anyio.CancelScope(shield=True):
                     await self._close_after_stop()
             self._emit(self._ended(TurnEnd.STOPPED))
@@ -95,7 +91,9 @@ class Turn:
 
     async def _run_order(self) -> TurnEnded:
         order = self._order
-        session, seen = await anyio.to_thread.run_sync(self._take_up)
+        session, seen, fault = await anyio.to_thread.run_sync(self._take_up)
+        if fault:
+            self._emit(Notice("warning", fault))
         if seen is None:
             await self._close_open_calls("Cancelled, not run: the user went on with a new message", session)
             seen = await self._parts.append(order.session_id, order.message, unqueue=order.from_queue)
@@ -113,15 +111,26 @@ class Turn:
             return await self._loop(chosen, seen)
         return await self._end_late()
 
-    def _take_up(self) -> tuple[Session, Seen | None]:
-        """The conversation before this turn, and with its message; that waits while earlier calls are open."""
+    def _take_up(self) -> tuple[Session, Seen | None, str]:
+        """The conversation before this turn, and with its message; that waits while earlier calls are open.
+
+        Who speaks withdraws the questions of an earlier run; at last why that failed, when it did.
+        """
         order, parts = self._order, self._parts
+        fault = self._withdraw_questions() if order.speaks else ""
         session = parts.sessions.load(order.session_id)
         if not order.speaks:
-            return session, parts.look(session)
+            return session, parts.look(session), fault
         if find_open_calls(session.messages):
-            return session, None
-        return session, parts.look(parts.write(order.session_id, order.message, unqueue=order.from_queue))
+            return session, None, fault
+        return session, parts.look(parts.write(order.session_id, order.message, unqueue=order.from_queue)), fault
+
+    def _withdraw_questions(self) -> str:
+        try:
+            self._desk.drop_now(self._order.session_id)
+        except SkalesError as error:
+            return str(error)
+        return ""
 
     async def _holds_secret(self) -> bool:
         veil, message = self._parts.veil, self._order.message

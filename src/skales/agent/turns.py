@@ -265,9 +265,7 @@ class Turns:
         while True:
             assert lane.scope is not None, "set by whoever ordered the turn"
             with lane.scope:
-                if order.speaks:
-                    await self._withdraw_questions(order.session_id, lane.feed)
-                await Turn(self._parts, order, emit, is_leaving=lambda: self._desk.is_leaving).run()
+                await Turn(self._parts, self._desk, order, emit).run()
             async with lane.lock:
                 queued = () if lane.halts else await self._queued(order.session_id, lane.feed)
                 if not queued:
@@ -276,12 +274,6 @@ class Turns:
                 order = _queued_order(order.session_id, order.surface, queued)
                 lane.taken = order.from_queue
                 lane.scope = anyio.CancelScope()
-
-    async def _withdraw_questions(self, session_id: SessionId, feed: Feed) -> None:
-        try:
-            await self._desk.drop(session_id)
-        except SkalesError as error:
-            feed.publish(Notice("warning", str(error)))
 
     async def _queued(self, session_id: SessionId, feed: Feed) -> tuple[Waiting, ...]:
         try:

@@ -95,6 +95,15 @@ class Asked(Struct, frozen=True):
         return places[wanted.lower()]
 
 
+class _Built(Struct, frozen=True):
+    """A provider, and what it was built from."""
+
+    settings: Settings
+    endpoint: Endpoint
+    ca_file: str
+    provider: HttpProvider
+
+
 class Endpoints:
     """Builds providers and keeps them, with their connections and tokens, while their settings stay the same."""
 
@@ -104,7 +113,7 @@ class Endpoints:
         self._private_clients: dict[str, SharedClients] = {}
         self._exchanges: dict[tuple[ExchangeOrder, str], ExchangedTokens] = {}
         self._sign_ins: dict[SignInOrder, SignedInTokens] = {}
-        self._built: dict[str, tuple[Endpoint, str, HttpProvider]] = {}
+        self._built: dict[str, _Built] = {}
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -116,6 +125,9 @@ class Endpoints:
 
         Raises ProviderError(NOT_CONFIGURED).
         """
+        known = self._built.get(asked.provider_id)
+        if known is not None and known.settings is settings:
+            return known.provider
         base_url = asked.base_url()
         ca_file = authority_file(asked)
         endpoint = Endpoint(
@@ -126,12 +138,13 @@ class Endpoints:
             inactivity_timeout_s=_timeout_s(settings, is_local=asked.address().is_local),
             tokens=self._tokens(asked, ca_file),
         )
-        known = self._built.get(asked.provider_id)
-        if known is None or known[:2] != (endpoint, ca_file):
+        if known is not None and (known.endpoint, known.ca_file) == (endpoint, ca_file):
+            provider = known.provider
+        else:
             around = Surroundings(window_of=partial(window_of, asked.provider_id), clock=self._stores.clock)
-            built = build_provider(endpoint, self.clients_for(ca_file), around)
-            known = self._built[asked.provider_id] = (endpoint, ca_file, built)
-        return known[2]
+            provider = build_provider(endpoint, self.clients_for(ca_file), around)
+        self._built[asked.provider_id] = _Built(settings, endpoint, ca_file, provider)
+        return provider
 
     def clients_for(self, ca_file: str) -> SharedClients:
         """Connections that trust a file's certificates too; the common ones without a file."""

@@ -205,6 +205,7 @@ class _Chain:
         self._day = day
         self._now_ms = now_ms
         self._place = last.place if last else Place(0, GENESIS, "")
+        self._paths: dict[str, Path] = {}
         self.is_new_day = last is None or last.place.day != day
 
     @property
@@ -300,7 +301,9 @@ class _Chain:
         return True
 
     def _path_of(self, day: str) -> Path:
-        return self._folder / f"audit-{day}.jsonl"
+        if day not in self._paths:
+            self._paths[day] = self._folder / f"audit-{day}.jsonl"
+        return self._paths[day]
 
     def _add_bytes(self, data: bytes, path: Path) -> None:
         descriptor = os.open(path, _APPEND, _FILE_MODE)

@@ -9,6 +9,7 @@ import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,6 +33,7 @@ from skales.data.quarantine import Quarantine
 from skales.data.session_codec import Session, check_session, session_from_disk
 
 _CACHED_SESSIONS = 16
+_KEPT_PATHS = 256
 _FOLDER_MODE = 0o700
 
 
@@ -56,6 +58,7 @@ class SessionFiles:
 
     def __init__(self, directory: DataDirectory, quarantine: Quarantine, index: Index) -> None:
         self._folder = directory.sessions
+        self._path = lru_cache(maxsize=_KEPT_PATHS)(self._find_path)
         self._trash = directory.trash / "sessions"
         self._quarantine = quarantine
         self._index = index
@@ -150,7 +153,7 @@ class SessionFiles:
             source.replace(path)
         self._index.note_opened(session_id)
 
-    def _path(self, session_id: str) -> Path:
+    def _find_path(self, session_id: str) -> Path:
         if not is_session_id(session_id):
             raise not_found()
         return self._folder / f"{session_id}.json"

@@ -214,15 +214,15 @@ class _Asked:
 
     def is_closed_as(self, closed: str, status: os.stat_result | None) -> bool:
         """As above, by what lies there itself, where no case is folded in names."""
-        if _is_below(self._text, closed):
+        if self._text.startswith(closed) and _is_below(self._text, closed):
             return True
         if status is not None and status.st_ino:
             return (status.st_dev, status.st_ino) in self._marks
-        return _is_below(self._folded, _folded(closed))
+        return self._folded.startswith(_folded(closed)) and _is_below(self._folded, _folded(closed))
 
 
 def _is_below(text: str, folder: str) -> bool:
-    return text.startswith(folder) and (text == folder or text.startswith(_ended(folder)))
+    return text == folder or text.startswith(_ended(folder))
 
 
 def _ended(folder: str) -> str:

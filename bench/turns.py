@@ -16,6 +16,8 @@ from bench.table import Row, Target
 _PROXY = "FastAPI proxy"
 _STEPS = 12  # a turn may call one tool fifteen times
 _TARGETED_CHATS = 16
+# The targets are 6 ms on a machine where the bare server has asked the model after 1 ms.
+_ASKED_WITHIN = 6
 _WARM_UP = 3
 _LONG, _SHORT = 4000, 200
 
@@ -53,7 +55,7 @@ async def measure_overhead(pair: Pair, repeats: int) -> list[Row]:
         *_overhead_rows("new chat", new, overheads),
         *_overhead_rows("same chat", same, overheads),
         *_asking_rows("new chat", new, before, None),
-        *_asking_rows("warm", same, before, Target(6, "value")),
+        *_asking_rows("warm", same, before, Target(_ASKED_WITHIN)),
         Row(
             name="model calls of a turn",
             unit="calls",
@@ -81,7 +83,7 @@ async def measure_tool_step(pair: Pair, repeats: int) -> Row:
         samples=gaps,
         baseline=f"{_PROXY}, before the model",
         beside=bare,
-        target=Target(6, "value"),
+        target=Target(_ASKED_WITHIN),
     )
 
 

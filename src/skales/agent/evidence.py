@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
+from typing import TYPE_CHECKING
 
-from skales.agent.claims import MOST_CLAIMS, doubt_claims, find_claims
-from skales.agent.deeds import Deed
 from skales.core.evidence import Unconfirmed
 from skales.core.ids import SessionId
 from skales.core.json import JsonValue
 from skales.core.message import Message, Role
 from skales.core.tool import ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from skales.agent.deeds import Deed
 
 FindTool = Callable[[str], ToolSpec | None]
 # Whether nobody knows what became of the call with an id in a conversation, such as a mail that may have been sent.
@@ -30,6 +32,9 @@ def judge_answer(
     answer: str, history: Sequence[Message], find: FindTool, is_unsure: Callable[[str], bool]
 ) -> tuple[Unconfirmed, ...]:
     """The claims of an answer that no successful call bears out. `history` is what stands before the answer."""
+    # The grammar of claims is loaded with the first answer, not with the program.
+    from skales.agent.claims import MOST_CLAIMS, doubt_claims, find_claims
+
     claims = tuple(islice(find_claims(answer), MOST_CLAIMS))
     if not claims:
         return ()
@@ -39,7 +44,7 @@ def judge_answer(
     return tuple(doubt_claims(claims, turn, earlier))
 
 
-def gather_deeds(messages: Sequence[Message], find: FindTool, is_unsure: Callable[[str], bool]) -> Iterator[Deed]:
+def gather_deeds(messages: Sequence[Message], find: FindTool, is_unsure: Callable[[str], bool]) -> Iterator["Deed"]:
     """The calls with what came of them; one without a result did not come to its end."""
     for place, message in enumerate(messages):
         if message.role is not Role.ASSISTANT or not message.tool_calls:
@@ -50,7 +55,9 @@ def gather_deeds(messages: Sequence[Message], find: FindTool, is_unsure: Callabl
             yield _deed(call, results.get(call.id), find(call.name), unsure=is_unsure(call.id))
 
 
-def _deed(call: ToolCall, result: Message | None, spec: ToolSpec | None, *, unsure: bool) -> Deed:
+def _deed(call: ToolCall, result: Message | None, spec: ToolSpec | None, *, unsure: bool) -> "Deed":
+    from skales.agent.deeds import Deed
+
     texts = list(_texts(call.arguments))
     return Deed(
         tool=spec.name if spec else call.name,

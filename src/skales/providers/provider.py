@@ -32,10 +32,6 @@ from skales.providers.faults import (
     stream_fault,
     unconfigured,
 )
-from skales.providers.formats.anthropic import AnthropicFormat
-from skales.providers.formats.google import GoogleFormat
-from skales.providers.formats.openai import OpenAIFormat
-from skales.providers.formats.openai_responses import ResponsesFormat
 from skales.providers.formats.wire import AnswerContext, AnswerReader, ListedModel, WireFormat
 from skales.providers.pieces import gather_pieces
 from skales.providers.retry import RetryPolicy, stream_with_retries
@@ -252,6 +248,8 @@ class OpenAIProvider(HttpProvider):
     def __init__(
         self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
     ) -> None:
+        from skales.providers.formats.openai import OpenAIFormat  # each format is loaded with its first endpoint
+
         super().__init__(endpoint, client_factory, OpenAIFormat(), surroundings)
 
 
@@ -261,6 +259,8 @@ class AnthropicProvider(HttpProvider):
     def __init__(
         self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
     ) -> None:
+        from skales.providers.formats.anthropic import AnthropicFormat
+
         version = endpoint.entry.api_version
         wire_format = AnthropicFormat(version=version) if version else AnthropicFormat()
         super().__init__(endpoint, client_factory, wire_format, surroundings)
@@ -272,6 +272,8 @@ class GoogleProvider(HttpProvider):
     def __init__(
         self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
     ) -> None:
+        from skales.providers.formats.google import GoogleFormat
+
         super().__init__(endpoint, client_factory, GoogleFormat(), surroundings)
 
 
@@ -281,6 +283,8 @@ class ResponsesProvider(HttpProvider):
     def __init__(
         self, endpoint: Endpoint, client_factory: ClientSource, surroundings: Surroundings | None = None
     ) -> None:
+        from skales.providers.formats.openai_responses import ResponsesFormat
+
         entry = endpoint.entry
         # A server of the person's own has its paths where the format says.
         is_usual = endpoint.base_url.rstrip("/") in ("", entry.base_url)

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.client import Connection, ask_once, post_turn
 from bench.launch import interleave
 from bench.machine import spent_ms
-from bench.page import PageChat
+from bench.page import PageChat, open_and_leave
 from bench.programs import (
     SKALES,
     Command,
@@ -26,7 +26,7 @@ from bench.programs import (
     run_skales,
 )
 from bench.table import Row
-from bench.turns import Pair
+from bench.turns import STEPS, Pair
 
 _PROXY = "FastAPI proxy"
 _ROUNDS = 2
@@ -93,6 +93,31 @@ async def measure_page_cpu(pair: Pair, repeats: int, turns: int) -> Row:
         bare.append(await _each_ms(pair.proxy, turns, lambda: ask_once(pair.proxy, "hello")))
     await page.aclose()
     return Row(name="CPU of a turn, open page", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
+
+
+async def measure_step_cpu(pair: Pair, repeats: int, turns: int) -> Row:
+    """A tool step, the model's answer that asks for it included."""
+    connection = await Connection.open(pair.measured.url, pair.measured.headers)
+    plain = await Connection.open(pair.proxy.url, pair.proxy.headers)
+    ours, bare = [], []
+    for _ in range(repeats):
+        stepped = await _each_ms(
+            pair.measured, turns, lambda: post_turn(connection, pair.measured, f"TOOLS:{STEPS} TOKENS:5")
+        )
+        ours.append(stepped / STEPS)
+        bare.append(await _each_ms(pair.proxy, turns * 2, lambda: post_turn(plain, pair.proxy, "TOKENS:5")))
+    await connection.aclose()
+    await plain.aclose()
+    return Row(name="CPU of a tool step", unit="ms", samples=ours, baseline=f"{_PROXY}, a turn", beside=bare)
+
+
+async def measure_new_page_cpu(pair: Pair, repeats: int, turns: int) -> Row:
+    """A turn in a new chat on a page of its own: the first page, the conversation's, its stream."""
+    ours, bare = [], []
+    for _ in range(repeats):
+        ours.append(await _each_ms(pair.measured, turns, lambda: open_and_leave(pair.measured)))
+        bare.append(await _each_ms(pair.proxy, turns, lambda: ask_once(pair.proxy, "hello")))
+    return Row(name="CPU of a turn, new page", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
 
 
 async def measure_crowd_cpu(pair: Pair, repeats: int, chats: int) -> Row:

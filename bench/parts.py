@@ -8,8 +8,10 @@ from bench.cpu import (
     measure_command_cpu,
     measure_crowd_cpu,
     measure_modules,
+    measure_new_page_cpu,
     measure_page_cpu,
     measure_start_cpu,
+    measure_step_cpu,
     measure_turn_cpu,
 )
 from bench.launch import (
@@ -121,7 +123,10 @@ def _our_crowds(stage: Stage, effort: Effort) -> Iterator[Row]:
 def _our_cpu(stage: Stage, effort: Effort) -> Iterator[Row]:
     yield from measure_modules(stage)
     with run_skales(stage.new_home("page")) as skales, run_proxy(stage) as proxy:
-        yield asyncio.run(measure_page_cpu(Pair(stage, skales, proxy), effort.starts, effort.turns))
+        pair = Pair(stage, skales, proxy)
+        yield asyncio.run(measure_step_cpu(pair, effort.starts, max(effort.turns // 8, 1)))
+        yield asyncio.run(measure_page_cpu(pair, effort.starts, effort.turns))
+        yield asyncio.run(measure_new_page_cpu(pair, effort.starts, effort.turns))
 
 
 def _our_stores(stage: Stage, effort: Effort) -> Iterator[Row]:

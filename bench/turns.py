@@ -14,7 +14,7 @@ from bench.programs import Program, Stage
 from bench.table import Row, Target
 
 _PROXY = "FastAPI proxy"
-_STEPS = 12  # a turn may call one tool fifteen times
+STEPS = 12  # a turn may call one tool fifteen times
 _TARGETED_CHATS = 16
 # The targets are 6 ms on a machine where the bare server has asked the model after 1 ms.
 _ASKED_WITHIN = 6
@@ -72,8 +72,8 @@ async def measure_tool_step(pair: Pair, repeats: int) -> Row:
     gaps, bare = [], []
     async with _connected(pair.measured) as measured, _connected(pair.proxy) as proxy:
         for _ in range(repeats):
-            turn = await _timed(pair.stage, measured, pair.measured, f"TOOLS:{_STEPS} TOKENS:5")
-            assert len(turn.records) == _STEPS + 1, turn
+            turn = await _timed(pair.stage, measured, pair.measured, f"TOOLS:{STEPS} TOKENS:5")
+            assert len(turn.records) == STEPS + 1, turn
             pairs = zip(turn.records, turn.records[1:], strict=False)
             gaps += [(after["arrival_ns"] - before["last_ns"]) / 1e6 for before, after in pairs]
             bare.append((await _timed(pair.stage, proxy, pair.proxy, "TOKENS:5")).before_ms)

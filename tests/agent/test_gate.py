@@ -1,6 +1,7 @@
 """What the gate lets through, what it says when it does not, and what it writes down."""
 
 import json
+import threading
 from dataclasses import replace
 
 import anyio
@@ -217,6 +218,79 @@ async def test_a_call_that_is_cut_off_has_its_lines(open_stage: OpenStage) -> No
         await stage.gate.run(call("change", path="a"), stage.origin())
     assert audit(stage.home)[-1]["decision"] == "cancelled"
     assert verify_audit(stage.home).is_whole
+
+
+async def test_what_rounds_do_afterwards_is_done_in_one_thread_in_their_order(open_stage: OpenStage) -> None:
+    threads: list[int] = []
+
+    def round_of(name: str) -> Round:
+        def settle(result: ToolResult) -> ToolResult:
+            threads.append(threading.get_ident())
+            return replace(result, text=f"{result.text} {name}")
+
+        async def go(passed: PassedCall, proceed: Proceed) -> ToolResult:
+            result = await proceed(replace(passed))
+            passed.afterwards.append(settle)
+            return result
+
+        return go
+
+    def keep(result: ToolResult) -> str:
+        threads.append(threading.get_ident())
+        assert all_lines(stage.home)[-1]["kind"] == "run"
+        return result.text
+
+    stage = open_stage(FREE, rounds=[round_of("outer"), round_of("inner")])
+    assert await stage.gate.run_for(call("look"), stage.origin(), keep) == "done inner outer"
+    assert len(set(threads)) == 1
+    assert threading.get_ident() not in threads
+
+
+async def test_a_secret_that_rounds_uncover_afterwards_is_masked_in_the_end(open_stage: OpenStage) -> None:
+    key = "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5q" * 2
+
+    async def uncover(passed: PassedCall, proceed: Proceed) -> ToolResult:
+        result = await proceed(passed)
+        passed.afterwards.append(lambda settled: replace(settled, text=f"{settled.text} {key}"))
+        return result
+
+    stage = open_stage(FREE, rounds=[uncover])
+    assert key not in (await stage.gate.run(call("look"), stage.origin())).text
+
+
+async def test_what_cannot_be_noted_of_a_result_withholds_it(open_stage: OpenStage) -> None:
+    def fail(_result: ToolResult) -> ToolResult:
+        raise StorageError("The marks cannot be written")
+
+    async def go(passed: PassedCall, proceed: Proceed) -> ToolResult:
+        passed.afterwards.append(fail)
+        return await proceed(passed)
+
+    stage = open_stage(FREE, rounds=[go])
+    result = await stage.gate.run(call("look"), stage.origin())
+    assert (result.text, result.is_error) == ("The marks cannot be written", True)
+    assert all_lines(stage.home)[-1]["ok"] is False
+
+
+async def test_a_call_that_ran_is_kept_although_it_is_stopped_then(open_stage: OpenStage) -> None:
+    kept: list[str] = []
+
+    async def go(passed: PassedCall, proceed: Proceed) -> ToolResult:
+        result = await proceed(passed)
+        scope.cancel()
+        return result
+
+    stage = open_stage(FREE, rounds=[go])
+    with anyio.CancelScope() as scope:
+        await stage.gate.run_for(call("look"), stage.origin(), lambda result: kept.append(result.text))
+    assert kept == ["done"]
+    assert all_lines(stage.home)[-1]["ok"] is True
+
+
+async def test_a_call_that_is_refused_is_kept_too(open_stage: OpenStage) -> None:
+    stage = open_stage(FREE)
+    text = await stage.gate.run_for(call("loook"), stage.origin(), lambda result: result.text)
+    assert text.startswith("There is no tool named")
 
 
 async def test_an_unwritable_audit_log_is_told_and_stops_nothing(open_stage: OpenStage) -> None:

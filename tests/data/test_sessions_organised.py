@@ -143,6 +143,16 @@ def test_folders_are_counted_and_sorted_whatever_their_case(store: SessionStore)
 
 
 @pytest.mark.usefixtures("shelf")
+def test_a_list_begins_with_the_pinned_ones_then_those_in_no_folder_and_the_folders(store: SessionStore) -> None:
+    top = store.overview(9, 9)
+    assert [summary.id for summary in top.pinned] == [summary.id for summary in store.list(pinned=True)] == ["s4", "s0"]
+    assert [summary.id for summary in top.loose] == [summary.id for summary in store.list(folder="", pinned=False)]
+    assert tuple(top.folders) == store.folders()
+    least = store.overview(1, 1)
+    assert (len(least.pinned), len(least.loose)) == (1, 1)
+
+
+@pytest.mark.usefixtures("shelf")
 def test_a_renamed_folder_changes_only_the_files_in_it(
     home: DataDirectory, store: SessionStore, clock: FixedClock
 ) -> None:

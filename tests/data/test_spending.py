@@ -5,6 +5,7 @@ from msgspec import structs
 
 from skales.core.errors import StorageError
 from skales.core.ids import SessionId
+from skales.data.document import Stamp, read_stamped
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.spending import Spending, SpendingStore
@@ -75,3 +76,26 @@ def test_a_total_that_cannot_be_written_is_told(home: DataDirectory, clock: Fixe
     home.costs.write_text("not a folder", encoding="utf-8")
     with pytest.raises(StorageError):
         open_store(home, clock).add(ONE, 1.0)
+
+
+def test_what_another_program_spends_counts_too(home: DataDirectory, clock: FixedClock) -> None:
+    store, other = open_store(home, clock), open_store(home, clock)
+    store.add(ONE, 0.5)
+    assert store.of_session(ONE).spent_usd == 0.5
+    other.add(ONE, 0.25)
+    other.add(ONE, 0.125)
+    assert (store.of_session(ONE).spent_usd, store.today().spent_usd) == (0.875, 0.875)
+
+
+def test_two_calls_within_one_tick_of_the_file_system_both_count(
+    home: DataDirectory, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skales.data.spending.stamp_of", lambda _path: Stamp(1, 1))
+    monkeypatch.setattr(
+        "skales.data.spending.read_stamped", lambda path, quarantine: (read_stamped(path, quarantine)[0], Stamp(1, 1))
+    )
+    store = open_store(home, clock)
+    for _ in range(3):
+        store.add(ONE, 0.25)
+        store.of_session(ONE)
+    assert (store.of_session(ONE).spent_usd, store.today().spent_usd) == (0.75, 0.75)

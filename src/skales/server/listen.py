@@ -94,7 +94,9 @@ def _stopped_by_signals(server: uvicorn.Server, app: App) -> Generator[None, Non
 
 
 def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    opened = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol's number left out asyncio takes it for no TCP and leaves Nagle's algorithm on: an answer's body,
+    # and each piece of a stream, would wait 40 ms until the client acknowledges what came before.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family is socket.AF_INET6:

@@ -7,11 +7,12 @@ and the small offer of weak models. Spec: issue "All 26 providers", "Measured mo
 from dataclasses import replace
 
 from skales.core.ports import ChosenModel, ModelTraits
-from skales.providers.constrained import ConstrainedProvider
 
 
 def fit_to_measure(chosen: ChosenModel, traits: ModelTraits) -> ChosenModel:
     """The model as it is to be asked; one that nobody measured is asked as it is."""
     if chosen.weak or not traits.is_measured or traits.tools or not traits.json:
         return chosen
+    from skales.providers.constrained import ConstrainedProvider  # loaded with the first model that needs it
+
     return replace(chosen, provider=ConstrainedProvider(chosen.provider), weak=True)

@@ -5,6 +5,7 @@ How settings become requests is in `model_endpoints`. Spec: providers.md, "Rules
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from anyio.abc import TaskGroup
@@ -36,7 +37,9 @@ from skales.providers.local_servers import (
     describe_models,
     find_servers,
 )
-from skales.providers.probe import ProbeEvent, probe_model
+
+if TYPE_CHECKING:
+    from skales.providers.probe import ProbeEvent
 
 # How far a window is tried where that costs only time.
 LOCAL_CEILING_TOKENS = 32_768
@@ -275,12 +278,14 @@ class Models:
 
     async def probe(
         self, provider_id: str = "", model: str = "", *, context_ceiling_tokens: int | None = None
-    ) -> AsyncGenerator[ProbeEvent, None]:
+    ) -> AsyncGenerator["ProbeEvent", None]:
         """Find out by trying what a model can; the result at the end is kept, and `facts` follows it from then on.
 
         The window is tried up to the ceiling; without one, only on this computer and the local network, where trying
         costs nothing. Raises ProviderError when the endpoint cannot be asked, InputError for the embedded model.
         """
+        from skales.providers.probe import probe_model  # loaded with the first probe
+
         chosen = self._choose(provider_id, model)
         if chosen.provider_id == LOCAL_PROVIDER:
             raise InputError(

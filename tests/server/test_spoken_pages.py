@@ -14,6 +14,8 @@ from starlette.testclient import TestClient
 from skales.app.app import App
 from skales.core.json import as_object
 from skales.server import told, words
+from skales.server.ui import kept
+from skales.server.ui.pages import environment
 
 _GERMAN = Path(words.__file__).parent.parent / "locale" / "de"
 _SPOKEN_ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "aria-description", "aria-roledescription")
@@ -47,7 +49,9 @@ def marking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (folder.parent / "rooms.json").write_text(
         json.dumps({message: _mark(message) for message in rooms}), encoding="utf-8"
     )
-    caches = (words._catalogue, words.script_words, told._book, told._translate)
+    # What pages show again and again was written with the words as they were.
+    kept_html = (environment, kept._say_plainly)
+    caches = (words._catalogue, words.script_words, told._book, told._translate, *kept_html)
     monkeypatch.setattr(words, "_FOLDER", tmp_path / "locale")
     for cache in caches:
         cache.cache_clear()

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.client import Connection, ask_once, post_turn
+from bench.client import ask_once, post_turn
 from bench.launch import interleave
 from bench.machine import spent_ms
 from bench.page import PageChat, open_and_leave
@@ -26,7 +26,7 @@ from bench.programs import (
     run_skales,
 )
 from bench.table import Row
-from bench.turns import STEPS, Pair
+from bench.turns import STEPS, Pair, connected
 
 _PROXY = "FastAPI proxy"
 _ROUNDS = 2
@@ -73,14 +73,11 @@ def measure_start_cpu(stage: Stage, repeats: int, subject: Subject = SKALES) -> 
 
 async def measure_turn_cpu(pair: Pair, repeats: int, turns: int) -> Row:
     """A turn in a new chat by API."""
-    connection = await Connection.open(pair.measured.url, pair.measured.headers)
-    plain = await Connection.open(pair.proxy.url, pair.proxy.headers)
     ours, bare = [], []
-    for _ in range(repeats):
-        ours.append(await _each_ms(pair.measured, turns, lambda: post_turn(connection, pair.measured, "hello")))
-        bare.append(await _each_ms(pair.proxy, turns, lambda: post_turn(plain, pair.proxy, "hello")))
-    await connection.aclose()
-    await plain.aclose()
+    async with connected(pair.measured) as skales, connected(pair.proxy) as proxy:
+        for _ in range(repeats):
+            ours.append(await _each_ms(pair.measured, turns, lambda: post_turn(skales, pair.measured, "hello")))
+            bare.append(await _each_ms(pair.proxy, turns, lambda: post_turn(proxy, pair.proxy, "hello")))
     return Row(name="CPU of a turn, new chat", unit="ms", samples=ours, baseline=_PROXY, beside=bare)
 
 
@@ -97,17 +94,12 @@ async def measure_page_cpu(pair: Pair, repeats: int, turns: int) -> Row:
 
 async def measure_step_cpu(pair: Pair, repeats: int, turns: int) -> Row:
     """A tool step, the model's answer that asks for it included."""
-    connection = await Connection.open(pair.measured.url, pair.measured.headers)
-    plain = await Connection.open(pair.proxy.url, pair.proxy.headers)
+    text = f"TOOLS:{STEPS} TOKENS:5"
     ours, bare = [], []
-    for _ in range(repeats):
-        stepped = await _each_ms(
-            pair.measured, turns, lambda: post_turn(connection, pair.measured, f"TOOLS:{STEPS} TOKENS:5")
-        )
-        ours.append(stepped / STEPS)
-        bare.append(await _each_ms(pair.proxy, turns * 2, lambda: post_turn(plain, pair.proxy, "TOKENS:5")))
-    await connection.aclose()
-    await plain.aclose()
+    async with connected(pair.measured) as skales, connected(pair.proxy) as proxy:
+        for _ in range(repeats):
+            ours.append(await _each_ms(pair.measured, turns, lambda: post_turn(skales, pair.measured, text)) / STEPS)
+            bare.append(await _each_ms(pair.proxy, turns * 2, lambda: post_turn(proxy, pair.proxy, "TOKENS:5")))
     return Row(name="CPU of a tool step", unit="ms", samples=ours, baseline=f"{_PROXY}, a turn", beside=bare)
 
 

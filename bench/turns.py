@@ -70,7 +70,7 @@ async def measure_overhead(pair: Pair, repeats: int) -> list[Row]:
 async def measure_tool_step(pair: Pair, repeats: int) -> Row:
     """From the model's last byte that asks for a call to the request that brings the result."""
     gaps, bare = [], []
-    async with _connected(pair.measured) as measured, _connected(pair.proxy) as proxy:
+    async with connected(pair.measured) as measured, connected(pair.proxy) as proxy:
         for _ in range(repeats):
             turn = await _timed(pair.stage, measured, pair.measured, f"TOOLS:{STEPS} TOKENS:5")
             assert len(turn.records) == STEPS + 1, turn
@@ -90,7 +90,7 @@ async def measure_tool_step(pair: Pair, repeats: int) -> Row:
 async def measure_chunk_cpu(pair: Pair, repeats: int) -> list[Row]:
     """CPU of the server for one more streamed chunk, without and with a page that watches."""
     page = await PageChat.open(pair.measured)
-    async with _connected(pair.measured) as skales, _connected(pair.proxy) as proxy:
+    async with connected(pair.measured) as skales, connected(pair.proxy) as proxy:
         ours = [
             await _chunk_us(pair.measured, lambda text: post_turn(skales, pair.measured, text)) for _ in range(repeats)
         ]
@@ -128,7 +128,7 @@ async def measure_page_crowd(pair: Pair, chats: int, turns: int) -> list[Row]:
 async def _take_turns(pair: Pair, repeats: int) -> tuple[list[Timed], list[Timed], list[Timed]]:
     """Turn about in new chats, in one chat where the server can go on with it, and before the bare server."""
     new, same, bare = [], [], []
-    async with _connected(pair.measured) as measured, _connected(pair.proxy) as proxy:
+    async with connected(pair.measured) as measured, connected(pair.proxy) as proxy:
         session_of = pair.measured.dialect.session_of
         session_id = session_of(await post_turn(measured, pair.measured, "hello")) if session_of else ""
         for number in range(repeats + _WARM_UP):
@@ -184,7 +184,8 @@ def request_rows(record: Mapping[str, Any], beside: Mapping[str, Any]) -> Iterat
 
 
 @asynccontextmanager
-async def _connected(program: Program) -> AsyncGenerator[Connection, None]:
+async def connected(program: Program) -> AsyncGenerator[Connection, None]:
+    """A connection that is kept for a program's requests."""
     connection = await Connection.open(program.url, program.headers)
     try:
         yield connection

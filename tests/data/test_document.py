@@ -374,6 +374,21 @@ def test_an_error_without_a_number_is_told_in_its_own_words(old: Path, monkeypat
         write_object(old, {})
 
 
+def test_a_folder_that_cannot_be_flushed_is_no_reason_to_fail(
+    old: Path, quarantine: Quarantine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refuse_folders(path: Path, *rest: int) -> int:
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, "as on Windows")
+        return real(path, *rest)
+
+    monkeypatch.setattr(os, "open", refuse_folders)
+    write_object(old, {"state": "new"})
+    assert read_object(old, quarantine) == {"state": "new"}
+
+
 def test_a_folder_that_is_a_file_is_a_storage_error(home: DataDirectory, quarantine: Quarantine) -> None:
     (home.root / "things").write_text("a file", encoding="utf-8")
     with pytest.raises(StorageError):

@@ -90,9 +90,9 @@ def test_what_another_program_spends_counts_too(home: DataDirectory, clock: Fixe
 def test_two_calls_within_one_tick_of_the_file_system_both_count(
     home: DataDirectory, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skales.data.spending.stamp_of", lambda _path: Stamp(1, 1))
+    monkeypatch.setattr("skales.data.records.stamp_of", lambda _path: Stamp(1, 1))
     monkeypatch.setattr(
-        "skales.data.spending.read_stamped", lambda path, quarantine: (read_stamped(path, quarantine)[0], Stamp(1, 1))
+        "skales.data.records.read_stamped", lambda path, quarantine: (read_stamped(path, quarantine)[0], Stamp(1, 1))
     )
     store = open_store(home, clock)
     for _ in range(3):

@@ -63,17 +63,17 @@ class RefreshedModels(Struct, frozen=True, kw_only=True):
     error: ProviderError | None = None
 
 
+# What the endpoint listed, and what trying the model showed.
+_Seen = tuple[ModelList | None, ProbeResult | None]
+
+
 class _Described(Struct, frozen=True):
     """What is known of a model, and what it was put together from; each turn asks several times."""
 
     settings: Settings
     address: str
-    seen: "_Seen"
+    seen: _Seen
     traits: ModelTraits
-
-
-# What the endpoint listed, and what trying the model showed.
-_Seen = tuple[ModelList | None, ProbeResult | None]
 
 
 # More than anybody's pages show.

@@ -408,7 +408,7 @@ def _temporary(path: Path, data: bytes) -> Generator[tuple[Path, Stamp]]:
         _refuse_special(path)
     temporary = temporary_beside(path)
     try:
-        with os.fdopen(_create(temporary), "wb") as file:
+        with os.fdopen(open_new(temporary), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -419,8 +419,8 @@ def _temporary(path: Path, data: bytes) -> Generator[tuple[Path, Stamp]]:
     flush_soon(os.path.dirname(path))  # noqa: PTH120 - text is enough
 
 
-def _create(path: Path) -> int:
-    """Open a new file, in a folder that is made when it is missing."""
+def open_new(path: Path) -> int:
+    """The descriptor of a new file, mode 0600, in a folder that is made when it is missing (0700). Raises OSError."""
     try:
         return os.open(path, _CREATE_FLAGS, _FILE_MODE)
     except FileNotFoundError:

@@ -6,12 +6,10 @@ Spec: providers.md; issue "All 26 providers", "Measured model contract".
 from msgspec import Struct
 
 from skales.core.clock import Clock
-from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.json import JsonObject, JsonValue, as_int, as_object, as_text
-from skales.data.document import Stamp, read_object, stamp_of, storage_errors
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import moment_ms, update_or_start_over
+from skales.data.records import KeptObject, moment_ms, update_or_start_over
 from skales.data.setting_names import open_object
 
 _ABILITIES = ("tools", "parallel_calls", "json", "vision")
@@ -39,11 +37,11 @@ class ModelProbes:
         self._path = directory.model_probes
         self._quarantine = quarantine
         self._clock = clock
-        self._known: tuple[Stamp, JsonObject] | None = None
+        self._kept = KeptObject(self._path, quarantine)
 
     def load(self, provider_id: str, model: str, address: str) -> ProbeResult | None:
         """The last result for this model at this address. Raises StorageError when the file cannot be read."""
-        row = as_object(as_object(self._read().get(provider_id)).get(model))
+        row = as_object(as_object(self._kept.read().get(provider_id)).get(model))
         return _parse(row) if row and as_text(row.get("address")) == address else None
 
     def save(self, provider_id: str, model: str, result: ProbeResult) -> None:
@@ -54,17 +52,7 @@ class ModelProbes:
             open_object(raw, provider_id)[model] = row
 
         update_or_start_over(self._path, self._quarantine, change, missing={})
-
-    def _read(self) -> JsonObject:
-        """All results; the file is read again when it changed."""
-        with storage_errors(self._path, "read"):
-            stamp = stamp_of(self._path)
-        if self._known is None or self._known[0] != stamp:
-            try:
-                self._known = stamp, read_object(self._path, self._quarantine)
-            except (NotFoundError, BrokenDocumentError):
-                self._known = stamp, {}
-        return self._known[1]
+        self._kept.forget()
 
 
 def _parse(row: JsonObject) -> ProbeResult:

@@ -30,6 +30,37 @@ Thing = TypeVar("Thing")
 _LAST_MOMENT_MS = 253_402_300_800_000
 
 
+class KeptObject:
+    """One small object that is asked for again and again: its file is read anew only when it changed. Thread-safe."""
+
+    def __init__(self, path: Path, quarantine: Quarantine) -> None:
+        self._path = path
+        self._quarantine = quarantine
+        self._kept: tuple[Stamp, JsonObject] | None = None
+        self._lock = threading.Lock()
+
+    def read(self) -> JsonObject:
+        """The object as it is now, empty while there is no usable file. Raises StorageError."""
+        with storage_errors(self._path, "read"):
+            stamp = stamp_of(self._path)
+        with self._lock:
+            if self._kept is None or self._kept[0] != stamp:
+                self._kept = self._load(stamp)
+            return self._kept[1]
+
+    def forget(self) -> None:
+        """To be called after a write: two of one moment leave files of one state."""
+        with self._lock:
+            self._kept = None
+
+    def _load(self, stamp: Stamp) -> tuple[Stamp, JsonObject]:
+        try:
+            raw, stamp = read_stamped(self._path, self._quarantine)
+        except (NotFoundError, BrokenDocumentError):
+            return stamp, {}
+        return stamp, raw
+
+
 class Source(Struct, frozen=True):
     """One file as it was read. `value` is shared between readers; nobody changes it."""
 

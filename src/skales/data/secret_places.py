@@ -15,12 +15,12 @@ from typing import Protocol
 from msgspec import Struct
 
 from skales.core.errors import BrokenDocumentError, ConflictError, InputError, NotFoundError, SkalesError, StorageError
-from skales.core.json import JsonValue, as_object, as_text
+from skales.core.json import JsonObject, JsonValue, as_object, as_text
 from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
 from skales.data.key_store import GRACE_S
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import update_or_start_over
+from skales.data.records import KeptObject, update_or_start_over
 from skales.data.vault_text import is_mask, is_sealed
 
 # Shorter texts are in every second word; they cannot be kept out of anything.
@@ -152,7 +152,7 @@ class SecretDocument:
         self._file = file
         self._quarantine = quarantine
         self._vault = vault
-        self._peeked: tuple[Stamp, Raw] | None = None
+        self._kept = KeptObject(self.path, quarantine)
 
     def read(self, wait_s: float = GRACE_S) -> Raw:
         """The object with its secrets open; one that does not open stays sealed, and a notice says why.
@@ -171,20 +171,12 @@ class SecretDocument:
             self._quarantine.report(self.path, f"{name} does not open: {trouble}")
         return opened, stamp
 
-    def peek(self) -> Raw:
+    def peek(self) -> JsonObject:
         """The object as it lies there, its secrets sealed; for what needs none. Looks only when the file changed.
 
         Empty while there is no usable file. Raises StorageError.
         """
-        with storage_errors(self.path, "read"):
-            stamp = stamp_of(self.path)
-        if self._peeked is None or self._peeked[0] != stamp:
-            try:
-                raw, stamp = read_stamped(self.path, self._quarantine)
-            except (NotFoundError, BrokenDocumentError):
-                raw = {}
-            self._peeked = (stamp, raw)
-        return self._peeked[1]
+        return self._kept.read()
 
     def update(self, change: Change) -> None:
         """Let `change` alter the object with its secrets open, and write it with them sealed.

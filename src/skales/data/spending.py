@@ -13,14 +13,12 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from skales.core.clock import Clock, to_datetime
-from skales.core.errors import BrokenDocumentError, NotFoundError
 from skales.core.ids import SessionId, is_safe_id
 from skales.core.json import JsonObject, JsonValue, as_text
-from skales.data.document import Stamp, read_stamped, stamp_of, storage_errors
 from skales.data.ledger import read_usd
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
-from skales.data.records import update_or_start_over
+from skales.data.records import KeptObject, update_or_start_over
 
 # Files that are kept: those of the conversations that go on, and today's.
 _MOST_KEPT = 64
@@ -44,7 +42,7 @@ class SpendingStore:
         self._folder = directory.costs
         self._quarantine = quarantine
         self._clock = clock
-        self._kept: OrderedDict[Path, tuple[Stamp, JsonObject]] = OrderedDict()
+        self._kept: OrderedDict[Path, KeptObject] = OrderedDict()
         self._lock = threading.Lock()
 
     def of_session(self, session_id: SessionId) -> Spending:
@@ -93,30 +91,21 @@ class SpendingStore:
 
     def _write(self, path: Path, change: Callable[[dict[str, JsonValue]], None]) -> None:
         update_or_start_over(path, self._quarantine, change, missing={})
-        with self._lock:
-            # Two writes of one moment leave files of one state.
-            self._kept.pop(path, None)
+        kept = self._keep(path)
+        kept.forget()
         # Whoever asks next is on the event loop.
-        self._load(path)
+        kept.read()
 
     def _load(self, path: Path) -> JsonObject:
-        with storage_errors(path, "read"):
-            stamp = stamp_of(path)
-        with self._lock:
-            kept = self._kept.get(path)
-            if kept is None or kept[0] != stamp:
-                kept = self._kept[path] = self._read(path, stamp)
-                if len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(path)
-            return kept[1]
+        return self._keep(path).read()
 
-    def _read(self, path: Path, stamp: Stamp) -> tuple[Stamp, JsonObject]:
-        try:
-            raw, stamp = read_stamped(path, self._quarantine)
-        except (NotFoundError, BrokenDocumentError):
-            return stamp, {}
-        return stamp, raw
+    def _keep(self, path: Path) -> KeptObject:
+        with self._lock:
+            kept = self._kept.setdefault(path, KeptObject(path, self._quarantine))
+            self._kept.move_to_end(path)
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+            return kept
 
     def _date(self) -> str:
         return f"{to_datetime(self._clock.now_ms()):%Y-%m-%d}"

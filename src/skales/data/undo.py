@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from skales.core.clock import Clock
 from skales.core.errors import BrokenDocumentError, InputError, NotFoundError, StorageError
 from skales.core.ids import IdSource, is_safe_id
-from skales.data.document import ABSENT, Stamp, read_object, stamp_of, storage_errors, temporary_beside
+from skales.data.document import ABSENT, Stamp, open_new, read_object, stamp_of, storage_errors, temporary_beside
 from skales.data.paths import DataDirectory
 from skales.data.quarantine import Quarantine
 from skales.data.system_lock import try_lock
@@ -296,12 +296,7 @@ class UndoStore:
 def write_quickly(path: Path, data: bytes) -> None:
     """Replace a file in one step, mode 0600, without waiting for the disk: whole after a crash of the program."""
     temporary = temporary_beside(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(temporary, flags, 0o600)
-    except FileNotFoundError:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(temporary, flags, 0o600)
+    descriptor = open_new(temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
